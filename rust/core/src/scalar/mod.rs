@@ -1,0 +1,241 @@
+//! Elementary functions of one element, written so that a loop over a slice becomes vector code.
+//!
+//! Every function is `#[inline(always)]`. The hot ones are free of branches and calls, so the
+//! loop around them vectorises at whatever CPU level it is compiled for; the cold ones call
+//! `libm`. Products and sums are never fused: a result has the same bits at every CPU level.
+//! Accuracy is within 2 ulp, 4 for `lgamma`, `digamma` and `erfinv`; NaN, infinities, signed
+//! zeros and denormals are as in C99 and libtorch. `tests/scalar.rs` measures both.
+
+use core::fmt::{Debug, Display};
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+mod erf;
+mod exp;
+pub mod half;
+mod hyperbolic;
+mod log;
+mod power;
+mod rounding;
+mod special;
+mod trig;
+
+/// Declares [`Real`] and its two implementations from one row a function:
+/// doc, name, further arguments, the `f32` body, the `f64` body.
+macro_rules! real {
+    ($($(#[$doc:meta])* $name:ident ( $($arg:ident)* ) $f32_fn:path, $f64_fn:path;)*) => {
+        /// A floating-point element: `f32` or `f64`, and the functions that kernels apply to it.
+        ///
+        /// Several names are also inherent methods of `f32` and `f64` where `std` is linked, and
+        /// `min` and `max` always are, with another meaning for NaN: on a concrete type write
+        /// `Real::max(a, b)`.
+        pub trait Real:
+            Copy
+            + PartialOrd
+            + Default
+            + Debug
+            + Display
+            + Send
+            + Sync
+            + 'static
+            + Add<Output = Self>
+            + Sub<Output = Self>
+            + Mul<Output = Self>
+            + Div<Output = Self>
+            + Neg<Output = Self>
+            + AddAssign
+            + SubAssign
+            + MulAssign
+            + DivAssign
+        {
+            /// 0
+            const ZERO: Self;
+            /// 1
+            const ONE: Self;
+            /// 2
+            const TWO: Self;
+            /// 1/2
+            const HALF: Self;
+            /// π
+            const PI: Self;
+            /// e
+            const E: Self;
+            /// ln 2
+            const LN_2: Self;
+            /// ln 10
+            const LN_10: Self;
+            /// √2
+            const SQRT_2: Self;
+            /// 2/√π
+            const FRAC_2_SQRT_PI: Self;
+            /// Distance from 1 to the next larger number.
+            const EPSILON: Self;
+            /// Smallest positive normal number.
+            const MIN_POSITIVE: Self;
+            /// Largest finite number.
+            const MAX: Self;
+            /// Smallest finite number.
+            const MIN: Self;
+            /// +∞
+            const INFINITY: Self;
+            /// −∞
+            const NEG_INFINITY: Self;
+            /// A quiet NaN.
+            const NAN: Self;
+
+            /// Rounds an `f64` to this type.
+            fn from_f64(x: f64) -> Self;
+            /// Widens to `f64`, exactly.
+            fn to_f64(self) -> f64;
+            /// Whether this is a NaN.
+            fn is_nan(self) -> bool;
+            /// Whether this is neither infinite nor a NaN.
+            fn is_finite(self) -> bool;
+            /// Whether this is +∞ or −∞.
+            fn is_infinite(self) -> bool;
+            /// Whether the sign bit is set, that of zeros and NaNs included.
+            fn is_sign_negative(self) -> bool;
+            $($(#[$doc])* fn $name(self $(, $arg: Self)*) -> Self;)*
+        }
+        real!(@impl f32 [$($name ( $($arg)* ) $f32_fn;)*]);
+        real!(@impl f64 [$($name ( $($arg)* ) $f64_fn;)*]);
+    };
+    (@impl $t:ident [$($name:ident ( $($arg:ident)* ) $f:path;)*]) => {
+        impl Real for $t {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const TWO: Self = 2.0;
+            const HALF: Self = 0.5;
+            const PI: Self = core::$t::consts::PI;
+            const E: Self = core::$t::consts::E;
+            const LN_2: Self = core::$t::consts::LN_2;
+            const LN_10: Self = core::$t::consts::LN_10;
+            const SQRT_2: Self = core::$t::consts::SQRT_2;
+            const FRAC_2_SQRT_PI: Self = core::$t::consts::FRAC_2_SQRT_PI;
+            const EPSILON: Self = $t::EPSILON;
+            const MIN_POSITIVE: Self = $t::MIN_POSITIVE;
+            const MAX: Self = $t::MAX;
+            const MIN: Self = $t::MIN;
+            const INFINITY: Self = $t::INFINITY;
+            const NEG_INFINITY: Self = $t::NEG_INFINITY;
+            const NAN: Self = $t::NAN;
+
+            #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                x as $t
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                $t::is_nan(self)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $t::is_finite(self)
+            }
+            #[inline(always)]
+            fn is_infinite(self) -> bool {
+                $t::is_infinite(self)
+            }
+            #[inline(always)]
+            fn is_sign_negative(self) -> bool {
+                $t::is_sign_negative(self)
+            }
+            $(
+                #[inline(always)]
+                fn $name(self $(, $arg: Self)*) -> Self {
+                    $f(self $(, $arg)*)
+                }
+            )*
+        }
+    };
+}
+
+real! {
+    /// Absolute value; clears the sign of zeros and NaNs too.
+    abs() f32::abs, f64::abs;
+    /// Square root, correctly rounded.
+    sqrt() power::sqrt_f32, power::sqrt_f64;
+    /// `1/√x`
+    rsqrt() power::rsqrt_f32, power::rsqrt_f64;
+    /// `1/x`
+    reciprocal() f32::recip, f64::recip;
+    /// Largest integer not above `x`.
+    floor() rounding::floor_f32, rounding::floor_f64;
+    /// Smallest integer not below `x`.
+    ceil() rounding::ceil_f32, rounding::ceil_f64;
+    /// `x` without its fraction.
+    trunc() rounding::trunc_f32, rounding::trunc_f64;
+    /// Nearest integer, halves to even.
+    round() rounding::round_f32, rounding::round_f64;
+    /// `x - trunc(x)`
+    frac() rounding::frac_f32, rounding::frac_f64;
+    /// `eˣ`
+    exp() exp::exp_f32, exp::exp_f64;
+    /// `2ˣ`
+    exp2() exp::exp2_f32, exp::exp2_f64;
+    /// `eˣ - 1`, accurate near zero.
+    expm1() exp::expm1_f32, exp::expm1_f64;
+    /// Natural logarithm.
+    ln() log::ln_f32, log::ln_f64;
+    /// Logarithm to base 2.
+    log2() log::log2_f32, log::log2_f64;
+    /// Logarithm to base 10.
+    log10() log::log10_f32, log::log10_f64;
+    /// `ln(1 + x)`, accurate near zero.
+    log1p() log::log1p_f32, log::log1p_f64;
+    /// Sine.
+    sin() trig::sin_f32, trig::sin_f64;
+    /// Cosine.
+    cos() trig::cos_f32, trig::cos_f64;
+    /// Tangent.
+    tan() trig::tan_f32, trig::tan_f64;
+    /// Arc sine.
+    asin() trig::asin_f32, trig::asin_f64;
+    /// Arc cosine.
+    acos() trig::acos_f32, trig::acos_f64;
+    /// Arc tangent.
+    atan() trig::atan_f32, trig::atan_f64;
+    /// Angle of the point (`x`, `self`).
+    atan2(x) trig::atan2_f32, trig::atan2_f64;
+    /// Hyperbolic sine.
+    sinh() hyperbolic::sinh_f32, hyperbolic::sinh_f64;
+    /// Hyperbolic cosine.
+    cosh() hyperbolic::cosh_f32, hyperbolic::cosh_f64;
+    /// Hyperbolic tangent.
+    tanh() hyperbolic::tanh_f32, hyperbolic::tanh_f64;
+    /// Inverse hyperbolic sine.
+    asinh() hyperbolic::asinh_f32, hyperbolic::asinh_f64;
+    /// Inverse hyperbolic cosine.
+    acosh() hyperbolic::acosh_f32, hyperbolic::acosh_f64;
+    /// Inverse hyperbolic tangent.
+    atanh() hyperbolic::atanh_f32, hyperbolic::atanh_f64;
+    /// `1/(1 + e⁻ˣ)`
+    sigmoid() hyperbolic::sigmoid_f32, hyperbolic::sigmoid_f64;
+    /// Error function.
+    erf() erf::erf_f32, erf::erf_f64;
+    /// `1 - erf(x)`, accurate for large `x`.
+    erfc() erf::erfc_f32, erf::erfc_f64;
+    /// Inverse of the error function.
+    erfinv() erf::erfinv_f32, erf::erfinv_f64;
+    /// `ln |Γ(x)|`
+    lgamma() special::lgamma_f32, special::lgamma_f64;
+    /// Derivative of `ln Γ(x)`.
+    digamma() special::digamma_f32, special::digamma_f64;
+    /// `self` to the power `y`, with the special cases of C99.
+    pow(y) power::pow_f32, power::pow_f64;
+    /// Exact remainder of `self / y`, with the sign of `self`.
+    fmod(y) rounding::fmod_f32, rounding::fmod_f64;
+    /// `√(self² + y²)` without overflow on the way.
+    hypot(y) power::hypot_f32, power::hypot_f64;
+    /// The magnitude of `self` with the sign of `s`.
+    copysign(s) f32::copysign, f64::copysign;
+    /// `self * b + c`, rounded twice: never fused, so that all CPU levels agree.
+    mul_add(b c) rounding::mul_add_f32, rounding::mul_add_f64;
+    /// The smaller; NaN where either is NaN.
+    min(y) rounding::min_f32, rounding::min_f64;
+    /// The larger; NaN where either is NaN.
+    max(y) rounding::max_f32, rounding::max_f64;
+}
