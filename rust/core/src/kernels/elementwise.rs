@@ -1,0 +1,292 @@
+//! Elementwise kernels: a loop a table row, over slices of one compute type.
+
+use core::marker::PhantomData;
+
+use pulp::{Simd, WithSimd};
+
+use crate::block::Operands;
+use crate::dtype::{Bool, DType, Element};
+use crate::number::Number;
+#[allow(unused_imports)]
+use crate::ops::activation::Activation;
+use crate::ops::{BinaryOp, TernaryOp, UnaryOp};
+use crate::scalar::Real;
+use crate::window::{Kernel, ThreadInfo, Window};
+use crate::with_compute;
+
+/// Integer compute types: those with bits.
+trait Integer:
+    Number
+    + Element
+    + core::ops::BitAnd<Output = Self>
+    + core::ops::BitOr<Output = Self>
+    + core::ops::BitXor<Output = Self>
+{
+}
+impl Integer for i64 {}
+impl Integer for i32 {}
+impl Integer for i16 {}
+impl Integer for i8 {}
+impl Integer for u8 {}
+
+/// What a kind of row gives: the type of the output and the value of the body.
+macro_rules! gives {
+    (@type value $t:ident) => { $t };
+    (@type test $t:ident) => { Bool };
+    (@body value $($body:tt)*) => { $($body)* };
+    (@body test $($body:tt)*) => { Bool(($($body)*) as u8) };
+}
+
+/// A kind of row: the trait of its functions, and the loop around one, compiled for each CPU level.
+macro_rules! kinds {
+    ($($kind:ident $loop:ident ($($bound:tt)*) ($($x:ident)*) $p:ty => $out:ident;)*) => {$(
+        trait $kind {
+            fn apply<T: $($bound)*>($($x: T,)* p: $p) -> gives!(@type $out T);
+        }
+
+        struct $loop<'a, F, T> {
+            $($x: &'a [T],)*
+            out: &'a mut [gives!(@type $out T)],
+            p: $p,
+            row: PhantomData<F>,
+        }
+
+        impl<F: $kind, T: $($bound)*> WithSimd for $loop<'_, F, T> {
+            type Output = ();
+
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, _: S) {
+                let n = self.out.len();
+                $(let $x = &self.$x[..n];)*
+                for i in 0..n {
+                    self.out[i] = F::apply($($x[i],)* self.p);
+                }
+            }
+        }
+    )*};
+}
+kinds! {
+    UnaryReal UnaryRealLoop (Real + Element) (x) [T; 3] => value;
+    UnaryNumber UnaryNumberLoop (Number + Element) (x) [T; 3] => value;
+    UnaryTest UnaryTestLoop (Number + Element) (x) [T; 3] => test;
+    BinaryReal BinaryRealLoop (Real + Element) (x y) T => value;
+    BinaryNumber BinaryNumberLoop (Number + Element) (x y) T => value;
+    BinaryInteger BinaryIntegerLoop (Integer) (x y) T => value;
+    BinaryTest BinaryTestLoop (Number + Element) (x y) T => test;
+    TernaryReal TernaryRealLoop (Real + Element) (x y z) T => value;
+    TernaryNumber TernaryNumberLoop (Number + Element) (x y z) T => value;
+}
+
+/// A row's function.
+macro_rules! row {
+    (@impl $kind:ident ($($bound:tt)*) $p:ty, $out:ident, $row:ident ($($x:ident)*) $name:ident { $($body:tt)* }) => {
+        pub(super) struct $row;
+        impl $kind for $row {
+            #[inline(always)]
+            #[allow(unused_variables)]
+            fn apply<T: $($bound)*>($($x: T,)* $name: $p) -> gives!(@type $out T) {
+                gives!(@body $out $($body)*)
+            }
+        }
+    };
+    (unary float $($r:tt)*) => { row!(@impl UnaryReal (Real + Element) [T; 3], value, $($r)*); };
+    (unary strict $($r:tt)*) => { row!(@impl UnaryReal (Real + Element) [T; 3], value, $($r)*); };
+    (unary test $($r:tt)*) => { row!(@impl UnaryTest (Number + Element) [T; 3], test, $($r)*); };
+    (unary $same:ident $($r:tt)*) => { row!(@impl UnaryNumber (Number + Element) [T; 3], value, $($r)*); };
+    (binary float $($r:tt)*) => { row!(@impl BinaryReal (Real + Element) T, value, $($r)*); };
+    (binary int $($r:tt)*) => { row!(@impl BinaryInteger (Integer) T, value, $($r)*); };
+    (binary test $($r:tt)*) => { row!(@impl BinaryTest (Number + Element) T, test, $($r)*); };
+    (binary $same:ident $($r:tt)*) => { row!(@impl BinaryNumber (Number + Element) T, value, $($r)*); };
+    (ternary strict $($r:tt)*) => { row!(@impl TernaryReal (Real + Element) T, value, $($r)*); };
+    (ternary $same:ident $($r:tt)*) => { row!(@impl TernaryNumber (Number + Element) T, value, $($r)*); };
+}
+
+/// Runs a row's loop in the compute types that its class allows.
+macro_rules! run_row {
+    (float $($r:tt)*) => { run_row!(@real $($r)*) };
+    (strict $($r:tt)*) => { run_row!(@real $($r)*) };
+    (@real $method:ident $test:ident $int:ident $real:ident $self:ident $row:path, $start:ident $end:ident) => {
+        match $self.compute {
+            DType::F64 => $self.$real::<$row, f64>($start, $end),
+            _ => $self.$real::<$row, f32>($start, $end),
+        }
+    };
+    (int $method:ident $test:ident $int:ident $real:ident $self:ident $row:path, $start:ident $end:ident) => {
+        match $self.compute {
+            DType::I64 => $self.$int::<$row, i64>($start, $end),
+            DType::I32 => $self.$int::<$row, i32>($start, $end),
+            DType::I16 => $self.$int::<$row, i16>($start, $end),
+            DType::I8 => $self.$int::<$row, i8>($start, $end),
+            _ => $self.$int::<$row, u8>($start, $end),
+        }
+    };
+    (test $method:ident $test:ident $int:ident $real:ident $self:ident $row:path, $start:ident $end:ident) => {
+        with_compute!($self.compute, T => $self.$test::<$row, T>($start, $end))
+    };
+    ($same:ident $method:ident $test:ident $int:ident $real:ident $self:ident $row:path, $start:ident $end:ident) => {
+        with_compute!($self.compute, T => $self.$method::<$row, T>($start, $end))
+    };
+}
+
+/// A scalar argument in the exact type it came in.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+}
+
+impl Scalar {
+    /// As a compute type: integers stay exact.
+    pub fn to<T: Number>(self) -> T {
+        match self {
+            Scalar::Int(v) => T::from_i64(v),
+            Scalar::Float(v) => T::from_f64(v),
+            Scalar::Bool(v) => T::of_bool(v),
+        }
+    }
+}
+
+macro_rules! kernel {
+    ($(#[$doc:meta])* $name:ident $op:ident $n:literal ($($x:ident)*) $p:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        #[allow(missing_docs)]
+        pub struct $name {
+            pub op: $op,
+            /// f64 f32 i64 i32 i16 i8 u8; a float for the float classes.
+            pub compute: DType,
+            pub p: $p,
+            pub operands: Operands<$n>,
+            /// Nanoseconds an element, for the scheduler.
+            pub cost: f64,
+        }
+
+        impl Kernel for $name {
+            fn window(&self) -> Window {
+                Window::flat(self.operands.nest.numel())
+            }
+
+            fn cost(&self) -> f64 {
+                self.cost
+            }
+
+            fn run(&self, part: &Window, _: ThreadInfo, _: &mut [u8]) {
+                let dim = part.dim(0);
+                self.run_range(dim.start, dim.end);
+            }
+        }
+    };
+}
+
+/// The method of a kernel that runs a row of one kind.
+macro_rules! run_kind {
+    ($method:ident $kind:ident $loop:ident ($($bound:tt)*) $n:literal [$($x:ident),*] $out:ident, $self:ident $p:expr) => {
+        fn $method<F: $kind, T: $($bound)*>(&self, start: i64, end: i64) {
+            let $self = self;
+            let (p, arch) = ($p, self.operands.arch);
+            // SAFETY: whoever made the operands keeps their storages alive and their layouts
+            // inside; the scheduler gives each part its own elements.
+            unsafe {
+                self.operands.for_blocks::<T, gives!(@type $out T)>(start, end, &mut |[$($x),*], out| {
+                    arch.dispatch($loop::<F, T> { $($x,)* out, p, row: PhantomData })
+                });
+            }
+        }
+    };
+}
+
+kernel! {
+    /// out = op(x).
+    Unary UnaryOp 1 (x) [f64; 3]
+}
+kernel! {
+    /// out = op(x, y).
+    Binary BinaryOp 2 (x y) Scalar
+}
+kernel! {
+    /// out = op(x, y, z).
+    Ternary TernaryOp 3 (x y z) Scalar
+}
+
+mod unary_rows {
+    use super::*;
+    macro_rules! rows {
+        ($($class:ident $row:ident $n:literal $s:literal [$($a:ident),*] ($x:ident, $p:ident) $body:tt $c:literal $d:literal;)*) => {
+            $(row!(unary $class $row ($x) $p $body);)*
+        };
+    }
+    crate::unary_table!(rows);
+}
+
+mod binary_rows {
+    use super::*;
+    macro_rules! rows {
+        ($($class:ident $row:ident $n:literal $s:literal ($x:ident, $y:ident, $p:ident) $body:tt $c:literal $d:literal;)*) => {
+            $(row!(binary $class $row ($x $y) $p $body);)*
+        };
+    }
+    crate::binary_table!(rows);
+}
+
+mod ternary_rows {
+    use super::*;
+    macro_rules! rows {
+        ($($class:ident $row:ident $n:literal $s:literal ($x:ident, $y:ident, $z:ident, $p:ident) $body:tt $c:literal $d:literal;)*) => {
+            $(row!(ternary $class $row ($x $y $z) $p $body);)*
+        };
+    }
+    crate::ternary_table!(rows);
+}
+
+impl Unary {
+    run_kind!(real UnaryReal UnaryRealLoop (Real + Number + Element) 1 [x] value, k k.p.map(<T as Real>::from_f64));
+    run_kind!(number UnaryNumber UnaryNumberLoop (Number + Element) 1 [x] value, k k.p.map(T::from_f64));
+    run_kind!(test UnaryTest UnaryTestLoop (Number + Element) 1 [x] test, k k.p.map(T::from_f64));
+
+    fn run_range(&self, start: i64, end: i64) {
+        macro_rules! run {
+            ($($class:ident $row:ident $n:literal $s:literal [$($a:ident),*] $args:tt $body:tt $c:literal $d:literal;)*) => {
+                match self.op {
+                    $(UnaryOp::$row => run_row!($class number test number real self unary_rows::$row, start end),)*
+                }
+            };
+        }
+        crate::unary_table!(run)
+    }
+}
+
+impl Binary {
+    run_kind!(real BinaryReal BinaryRealLoop (Real + Number + Element) 2 [x, y] value, k k.p.to::<T>());
+    run_kind!(number BinaryNumber BinaryNumberLoop (Number + Element) 2 [x, y] value, k k.p.to::<T>());
+    run_kind!(integer BinaryInteger BinaryIntegerLoop (Integer) 2 [x, y] value, k k.p.to::<T>());
+    run_kind!(test BinaryTest BinaryTestLoop (Number + Element) 2 [x, y] test, k k.p.to::<T>());
+
+    fn run_range(&self, start: i64, end: i64) {
+        macro_rules! run {
+            ($($class:ident $row:ident $n:literal $s:literal $args:tt $body:tt $c:literal $d:literal;)*) => {
+                match self.op {
+                    $(BinaryOp::$row => run_row!($class number test integer real self binary_rows::$row, start end),)*
+                }
+            };
+        }
+        crate::binary_table!(run)
+    }
+}
+
+impl Ternary {
+    run_kind!(real TernaryReal TernaryRealLoop (Real + Number + Element) 3 [x, y, z] value, k k.p.to::<T>());
+    run_kind!(number TernaryNumber TernaryNumberLoop (Number + Element) 3 [x, y, z] value, k k.p.to::<T>());
+
+    fn run_range(&self, start: i64, end: i64) {
+        macro_rules! run {
+            ($($class:ident $row:ident $n:literal $s:literal $args:tt $body:tt $c:literal $d:literal;)*) => {
+                match self.op {
+                    $(TernaryOp::$row => run_row!($class number number number real self ternary_rows::$row, start end),)*
+                }
+            };
+        }
+        crate::ternary_table!(run)
+    }
+}

@@ -1,0 +1,3 @@
+//! The kernels, by family.
+
+pub mod elementwise;

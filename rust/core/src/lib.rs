@@ -1,0 +1,23 @@
+//! What wick computes: dtypes, layouts, windows and kernels. No allocation, no threads, no locks:
+//! the caller owns memory, scratch and scheduling.
+#![no_std]
+
+pub mod block;
+pub mod dtype;
+pub mod kernels;
+pub mod layout;
+pub mod nest;
+pub mod number;
+pub mod ops;
+pub mod scalar;
+pub mod view;
+pub mod window;
+
+pub use dtype::{Bool, DType, Element};
+pub use layout::{Layout, LayoutError, MAX_RANK};
+pub use nest::Nest;
+pub use number::Number;
+pub use pulp::Arch;
+pub use scalar::Real;
+pub use view::{View, ViewMut};
+pub use window::{Dim, Kernel, ThreadInfo, Window};

@@ -1,0 +1,121 @@
+//! The loops over several tensors of one shape, collapsed to as few as their strides allow.
+
+use crate::layout::{Layout, MAX_RANK};
+
+/// The most tensors one kernel walks together.
+pub const MAX_OPERANDS: usize = 4;
+
+/// Loops, outermost first, with each operand's strides in elements. A flat position counts
+/// iterations in loop order; the order is the first operand's memory order.
+#[derive(Clone, Copy, Debug)]
+pub struct Nest {
+    rank: usize,
+    sizes: [i64; MAX_RANK],
+    strides: [[i64; MAX_RANK]; MAX_OPERANDS],
+}
+
+impl Nest {
+    /// Loops over layouts of one shape (broadcast ones have stride 0), the first being written.
+    pub fn new(layouts: &[&Layout]) -> Nest {
+        let first = layouts[0];
+        let mut order = [0usize; MAX_RANK];
+        let mut rank = 0;
+        for d in 0..first.rank() {
+            if first.shape()[d] != 1 {
+                order[rank] = d;
+                rank += 1;
+            }
+        }
+        // Insertion sort, stable, so that loops of equal stride keep their order.
+        for i in 1..rank {
+            let mut k = i;
+            while k > 0 && first.strides()[order[k - 1]] < first.strides()[order[k]] {
+                order.swap(k - 1, k);
+                k -= 1;
+            }
+        }
+        let mut out = Nest { rank: 0, sizes: [1; MAX_RANK], strides: [[0; MAX_RANK]; MAX_OPERANDS] };
+        for &d in &order[..rank] {
+            let size = first.shape()[d];
+            let fits = out.rank > 0
+                && layouts.iter().enumerate().all(|(i, l)| {
+                    out.strides[i][out.rank - 1] == l.strides()[d].wrapping_mul(size)
+                });
+            if !fits {
+                out.rank += 1;
+                out.sizes[out.rank - 1] = 1;
+            }
+            let at = out.rank - 1;
+            out.sizes[at] *= size;
+            for (i, l) in layouts.iter().enumerate() {
+                out.strides[i][at] = l.strides()[d];
+            }
+        }
+        out.rank = out.rank.max(1);
+        out
+    }
+
+    /// Iterations in all.
+    pub fn numel(&self) -> i64 {
+        self.sizes[..self.rank].iter().product()
+    }
+
+    /// Length of the innermost loop.
+    pub fn inner(&self) -> i64 {
+        self.sizes[self.rank - 1]
+    }
+
+    /// An operand's stride in the innermost loop.
+    pub fn inner_stride(&self, operand: usize) -> i64 {
+        self.strides[operand][self.rank - 1]
+    }
+
+    /// Whether an operand stays on one element.
+    pub fn is_constant(&self, operand: usize) -> bool {
+        self.strides[operand][..self.rank].iter().all(|s| *s == 0)
+    }
+
+    /// An operand's element offset at a flat position.
+    pub fn offset(&self, operand: usize, position: i64) -> i64 {
+        let (mut left, mut offset) = (position, 0);
+        for d in (0..self.rank).rev() {
+            offset += left % self.sizes[d] * self.strides[operand][d];
+            left /= self.sizes[d];
+        }
+        offset
+    }
+
+    /// The pieces of innermost loops that make up `[start, start + n)`: calls `f(length, offset)`
+    /// with an operand's element offset at the piece's first element.
+    #[inline(always)]
+    pub fn pieces(&self, operand: usize, start: i64, n: i64, mut f: impl FnMut(i64, i64)) {
+        let inner = self.rank - 1;
+        let mut index = [0i64; MAX_RANK];
+        let (mut left, mut offset) = (start, 0);
+        for d in (0..self.rank).rev() {
+            index[d] = left % self.sizes[d];
+            left /= self.sizes[d];
+            offset += index[d] * self.strides[operand][d];
+        }
+        let mut todo = n;
+        while todo > 0 {
+            let length = todo.min(self.sizes[inner] - index[inner]);
+            f(length, offset);
+            todo -= length;
+            if todo == 0 {
+                return;
+            }
+            offset -= index[inner] * self.strides[operand][inner];
+            index[inner] = 0;
+            for d in (0..inner).rev() {
+                index[d] += 1;
+                offset += self.strides[operand][d];
+                if index[d] < self.sizes[d] {
+                    break;
+                }
+                offset -= self.sizes[d] * self.strides[operand][d];
+                index[d] = 0;
+            }
+        }
+    }
+}
