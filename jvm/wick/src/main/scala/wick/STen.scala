@@ -1,0 +1,311 @@
+package wick
+
+/** An off-heap N-dimensional array: lamp's tensor, computed by wick's native core.
+  *
+  * A tensor is made by a factory or an operation and belongs to the [[Scope]] given to that call,
+  * which frees it. Views share elements with the tensor that they were taken of and keep the memory
+  * alive on their own, so either may be closed first.
+  * {{{
+  * import wick._
+  *
+  * Scope.root { implicit scope =>
+  *   val x = STen.fromDoubleArray(Array(1d, 2d, 3d, 4d), List(2, 2), CPU, DoublePrecision)
+  *   val y = (x + 1.0).exp.sum(0, keepDim = false)
+  *   println(y)                       // STen([27.47464777, 168.87820561], f64, [2])
+  *   assert(y.shape == List(2L) && y.isDouble)
+  * }
+  * }}}
+  *
+  * Element type, shape and device live beside the handle: asking costs no native call. Whatever is
+  * asked of a closed tensor, or an operation given one, is a [[ClosedTensorException]]; only
+  * `toString` and `close` never throw. Equality is identity; `equalDeep` compares elements.
+  */
+final class STen private[wick] (
+    private[wick] val rawHandle: Long,
+    private[wick] val dims: Array[Long],
+    owner0: Scope,
+    slot0: Int
+) extends AutoCloseable {
+
+  // The scope that owns this tensor and the place it has there; a negative place: closed.
+  @volatile private[this] var owner: Scope = owner0
+  @volatile private[this] var slot: Int = slot0
+  private[this] var shapeList: List[Long] = null
+  private[this] val trace: Tracing.Record =
+    if (Tracing.on) Tracing.born(rawHandle, dims, owner0) else null
+
+  /** The native handle of a tensor that is open: every operation passes here. */
+  private[wick] def handle: Long = {
+    if (isClosed) throw closedError
+    rawHandle
+  }
+
+  /** Whether the tensor was closed, by its own `close` or with its scope. */
+  def isClosed: Boolean = slot < 0 || owner.isClosed
+
+  /** Frees the tensor before its scope ends. Later and concurrent calls do nothing. */
+  def close(): Unit = {
+    val mine = synchronized {
+      val open = slot >= 0 && owner.leave(slot, rawHandle)
+      if (slot >= 0) slot = STen.ClosedItself
+      open
+    }
+    if (mine) {
+      if (trace != null) Tracing.died(rawHandle)
+      Native.release(rawHandle)
+    }
+  }
+
+  /** The same as [[close]]. */
+  def release(): Unit = close()
+
+  /** Makes `to` the owner, whichever scope is it now. */
+  private[wick] def moveTo(to: Scope): Unit = synchronized {
+    if (isClosed) throw closedError
+    if (owner ne to) move(owner, to)
+  }
+
+  /** Makes `to` the owner where `from` is it; tensors of other scopes and closed ones stay. */
+  private[wick] def moveOut(from: Scope, to: Scope): Unit = synchronized {
+    if ((owner eq from) && slot >= 0 && (from ne to)) move(from, to)
+  }
+
+  private def move(from: Scope, to: Scope): Unit =
+    if (from.leave(slot, rawHandle)) {
+      try slot = to.enter(rawHandle)
+      catch {
+        case t: Throwable =>
+          slot = STen.ClosedByMove
+          if (trace != null) Tracing.died(rawHandle)
+          throw t
+      }
+      owner = to
+      if (trace != null) trace.scope = to.describe
+    }
+
+  private def closedError: ClosedTensorException = {
+    val cause = slot match {
+      case STen.ClosedByMove => "it was freed on its way to a scope that had ended"
+      case s if s < 0        => "it was freed by its own close()"
+      case _                 => s"its scope ${owner.describe} has ended"
+    }
+    val sites =
+      if (trace != null) trace.sites
+      else if (Tracing.on) "\n(it was made before tracing was switched on)"
+      else "\n(Wick.tracing = true records where tensors are made and closed)"
+    new ClosedTensorException(
+      s"tensor ${dtypeUnchecked.name} ${shapeText} in scope ${owner.describe} is closed: $cause$sites"
+    )
+  }
+
+  private[wick] def dtypeUnchecked: DType = DType.ofHandle(rawHandle)
+  private[wick] def shapeText: String = dims.mkString("[", ", ", "]")
+  @inline private def check(): Unit = if (isClosed) throw closedError
+
+  /** The length of each dimension, outermost first; empty for a single value. */
+  def shape: List[Long] = {
+    check()
+    if (shapeList == null) shapeList = dims.toList
+    shapeList
+  }
+
+  /** The same as [[shape]]. */
+  def sizes: List[Long] = shape
+
+  /** How many dimensions there are. */
+  def dim: Int = {
+    check()
+    dims.length
+  }
+
+  /** How many elements there are. */
+  def numel: Long = {
+    check()
+    STen.product(dims)
+  }
+
+  /** Bytes of one element. */
+  def elementSize: Long = dtype.size.toLong
+
+  /** Bytes of all elements. */
+  def numBytes: Long = numel * elementSize
+
+  /** The element type. */
+  def dtype: DType = {
+    check()
+    DType.ofHandle(rawHandle)
+  }
+
+  /** libtorch's number of the element type: 1 i8, 2 i16, 3 i32, 4 i64, 5 f16, 6 f32, 7 f64, … */
+  def scalarTypeByte: Byte = dtype.scalarTypeByte
+
+  /** The device that holds the elements. */
+  def device: Device = {
+    check()
+    CPU
+  }
+
+  /** The CUDA device's number, -1 on the processor. */
+  def deviceIndex: Int = device match {
+    case CudaDevice(i) => i
+    case CPU           => -1
+  }
+
+  /** Element type, device and layout. */
+  def options[S: Sc]: STenOptions = STenOptions(dtype, device)
+
+  /** Whether elements are f64. */
+  def isDouble: Boolean = dtype == DType.F64
+
+  /** Whether elements are f32. */
+  def isFloat: Boolean = dtype == DType.F32
+
+  /** Whether elements are i64. */
+  def isLong: Boolean = dtype == DType.I64
+
+  /** Whether elements are i32. */
+  def isInt: Boolean = dtype == DType.I32
+
+  /** Whether elements are i16. */
+  def isShort: Boolean = dtype == DType.I16
+
+  /** Whether elements are i8. */
+  def isByte: Boolean = dtype == DType.I8
+
+  /** Whether elements are f16. */
+  def isHalf: Boolean = dtype == DType.F16
+
+  /** Whether elements are bf16. */
+  def isBF16: Boolean = dtype == DType.BF16
+
+  /** Whether elements are truth values. */
+  def isBool: Boolean = dtype == DType.Bool
+
+  /** Whether elements are f64, f32, f16 or bf16. */
+  def isFloatingPoint: Boolean = dtype.isFloatingPoint
+
+  /** Whether the processor holds the elements. */
+  def isCPU: Boolean = device == CPU
+
+  /** Whether a CUDA device holds the elements. */
+  def isCuda: Boolean = !isCPU
+
+  /** Whether the layout is sparse. */
+  def isSparse: Boolean = {
+    check()
+    false
+  }
+
+  /** Whether the elements lie in page-locked memory. */
+  def isPinned: Boolean = {
+    check()
+    false
+  }
+
+  /** This tensor in page-locked memory; without a CUDA device the tensor itself, as in lamp. */
+  def pin[S: Sc]: STen = {
+    check()
+    this
+  }
+
+  /** Steps between neighbours along each dimension, in elements. */
+  def strides: List[Long] = Native.strides(handle).toList
+
+  /** Whether the elements lie densely in row-major order. */
+  def isContiguous: Boolean = Native.isContiguous(handle)
+
+  /** Where the first element lies in the storage, in elements. */
+  def storageOffset: Long = Native.storageOffset(handle)
+
+  /** Whether both tensors are views of one storage, so that writes to one may show in the other. */
+  def sharesStorageWith(other: STen): Boolean = Native.sharesStorage(handle, other.handle)
+
+  /** A second owner of the same elements. */
+  private[wick] def alias[S: Sc]: STen =
+    STen.own(Native.viewList(STen.viewCode, handle, dims), this)
+
+  /** The elements as NumPy prints them, with element type and shape; long dimensions are cut. */
+  override def toString: String = Printing.show(this)
+}
+
+/** Makes tensors. */
+object STen {
+
+  private final val ClosedItself = -1
+  private final val ClosedByMove = -2
+  private lazy val viewCode = Native.opCode("view", "view")
+
+  /** f64 on the processor. */
+  val dOptions: STenOptions = STenOptions(DType.F64)
+
+  /** f32 on the processor. */
+  val fOptions: STenOptions = STenOptions(DType.F32)
+
+  /** i64 on the processor. */
+  val lOptions: STenOptions = STenOptions(DType.I64)
+
+  /** i32 on the processor. */
+  val iOptions: STenOptions = STenOptions(DType.I32)
+
+  /** i16 on the processor. */
+  val shOptions: STenOptions = STenOptions(DType.I16)
+
+  /** i8 on the processor. */
+  val bOptions: STenOptions = STenOptions(DType.I8)
+
+  /** u8 on the processor. */
+  val u8Options: STenOptions = STenOptions(DType.U8)
+
+  /** bf16 on the processor. */
+  val bf16Options: STenOptions = STenOptions(DType.BF16)
+
+  /** f16 on the processor. */
+  val f16Options: STenOptions = STenOptions(DType.F16)
+
+  /** Truth values on the processor. */
+  val boolOptions: STenOptions = STenOptions(DType.Bool)
+
+  /** Owns the handle that a native method returned. The scope takes it before anything else can
+    * fail; a scope that has ended frees it and throws.
+    */
+  private[wick] def own(raw: Long)(implicit scope: Scope): STen = {
+    val handle = raw & Native.HANDLE_MASK
+    val slot = scope.enter(handle)
+    new STen(handle, Native.shape(handle), scope, slot)
+  }
+
+  /** As `own(raw)`, where the result's shape may be that of `a`. */
+  private[wick] def own(raw: Long, a: STen)(implicit scope: Scope): STen = {
+    val handle = raw & Native.HANDLE_MASK
+    val slot = scope.enter(handle)
+    val dims = if (raw >>> Native.HINT_SHIFT == 1L) a.dims else Native.shape(handle)
+    new STen(handle, dims, scope, slot)
+  }
+
+  /** As `own(raw)`, where the result's shape may be that of `a` or `b`. */
+  private[wick] def own(raw: Long, a: STen, b: STen)(implicit scope: Scope): STen = {
+    val handle = raw & Native.HANDLE_MASK
+    val slot = scope.enter(handle)
+    val dims = (raw >>> Native.HINT_SHIFT).toInt match {
+      case 1 => a.dims
+      case 2 => b.dims
+      case _ => Native.shape(handle)
+    }
+    new STen(handle, dims, scope, slot)
+  }
+
+  /** Owns the several results of one native method: either all become tensors or all are freed. */
+  private[wick] def ownAll(raw: Array[Long])(implicit scope: Scope): Array[STen] = {
+    val handles = raw.map(_ & Native.HANDLE_MASK)
+    val slots = new Array[Int](raw.length)
+    scope.enterAll(handles, slots)
+    Array.tabulate(raw.length)(i => new STen(handles(i), Native.shape(handles(i)), scope, slots(i)))
+  }
+
+  private def product(dims: Array[Long]): Long = {
+    var n = 1L
+    var i = 0
+    while (i < dims.length) { n *= dims(i); i += 1 }
+    n
+  }
+}
