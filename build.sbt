@@ -90,7 +90,7 @@ lazy val wick = (project in file("jvm/wick"))
     Compile / resourceGenerators += Def.task {
       val library = (ThisBuild / nativeLibrary).value
       val to = (Compile / resourceManaged).value / "native" / NativeBuild.platform / System.mapLibraryName("wick")
-      val copy = FileFunction.cached(streams.value.cacheDirectory / "native", FilesInfo.hash, FilesInfo.exists) { in =>
+      val copy = FileFunction.cached(crossTarget.value / "native-cache", FilesInfo.hash, FilesInfo.exists) { in =>
         IO.copyFile(in.head, to)
         Set(to)
       }

@@ -39,7 +39,7 @@ object NativeBuild {
       log.info("building the native library: cargo build --release -p wick-jni")
       run(command, root, log) match {
         case 0 => strip(root / "target" / "release" / name, stripped, log)
-        case n => sys.error(s"cargo build failed with exit code $n; its messages are above")
+        case n => throw new MessageOnlyException(s"cargo build failed with exit code $n; its messages are above")
       }
       Set(stripped)
     }
@@ -66,7 +66,8 @@ object NativeBuild {
   /** An IDE's sbt often lacks rustup's folder in its path. */
   private def tool(name: String): String = {
     val own = file(sys.props("user.home")) / ".cargo" / "bin" / name
-    val inPath = sys.env.getOrElse("PATH", "").split(java.io.File.pathSeparator).map(file(_) / name).exists(_.canExecute)
+    val inPath =
+      sys.env.getOrElse("PATH", "").split(java.io.File.pathSeparator).map(file(_) / name).exists(_.canExecute)
     if (inPath || !own.canExecute) name else own.getPath
   }
 }

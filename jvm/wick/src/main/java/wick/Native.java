@@ -28,7 +28,11 @@ final class Native {
 
   static {
     NativeLoader.load();
-    init(NativeLoader.VERSION);
+    try {
+      init(NativeLoader.VERSION);
+    } catch (UnsatisfiedLinkError e) {
+      throw NativeLoader.notOurs(e);
+    }
   }
 
   /** The library's one exported symbol: registers all methods below and compares versions. */
