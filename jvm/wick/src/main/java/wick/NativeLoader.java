@@ -41,7 +41,7 @@ final class NativeLoader {
   private final List<String> failures = new ArrayList<>();
 
   /** The file that was loaded, or null before. */
-  private static String loadedFrom;
+  static volatile String loadedFrom;
 
   private NativeLoader() {}
 
