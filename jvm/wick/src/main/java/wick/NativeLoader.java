@@ -142,7 +142,10 @@ final class NativeLoader {
     } catch (UnsatisfiedLinkError e) {
       String message = String.valueOf(e.getMessage());
       if (message.contains(IN_ANOTHER_LOADER)) return loadCopy(path, source);
-      failures.add(source + ": " + (message.contains(path.toString()) ? "" : path + ": ") + message);
+      // The JVM and the dynamic linker each put the path in front of what they say.
+      String cause = message.replace(path + ": ", "");
+      if (cause.contains("failed to map")) cause += " (is the folder mounted noexec?)";
+      failures.add(source + ": " + path + ": " + cause);
       return false;
     } catch (IllegalCallerException e) {
       throw denied(e);

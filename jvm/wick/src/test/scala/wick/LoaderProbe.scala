@@ -54,10 +54,11 @@ object LoaderProbe {
     }
     val failures = new java.util.concurrent.ConcurrentLinkedQueue[Throwable]
     val threads = all.zipWithIndex.map { case (loader, i) =>
-      new Thread(() =>
-        try (0 until 500).foreach(k => expect(call(loader, (k * i).toDouble) == 3.0 * (1 + k * i)))
-        catch { case t: Throwable => failures.add(t) }
-      )
+      new Thread {
+        override def run(): Unit =
+          try (0 until 500).foreach(k => expect(call(loader, (k * i).toDouble) == 3.0 * (1 + k * i)))
+          catch { case t: Throwable => failures.add(t); () }
+      }
     }
     threads.foreach(_.start())
     threads.foreach(_.join())

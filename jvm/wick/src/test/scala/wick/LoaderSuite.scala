@@ -62,11 +62,12 @@ class LoaderSuite extends munit.FunSuite {
     Ran(process.waitFor(), output)
   }
 
-  private def java(temp: Path, options: String*)(args: String*): Ran = end(start(temp, options, args))
+  private def probe(temp: Path, options: String*)(args: String*): Ran = end(start(temp, options, args))
 
   private def assertOk(ran: Ran): Unit = {
     assert(ran.ok, ran.output)
-    assert(!ran.output.toLowerCase.contains("warning"), ran.output)
+    val own = ran.output.replace("WARNING: java.io.tmpdir directory does not exist", "") // newer JVMs' word on a bad setting
+    assert(!own.toLowerCase.contains("warning"), ran.output)
   }
 
   private def assertRefused(ran: Ran, words: String*): Unit = {
@@ -93,13 +94,13 @@ class LoaderSuite extends munit.FunSuite {
   }
 
   folder.test("PAIN-13: the jar's copy is unpacked once, verified and reused") { temp =>
-    val first = java(temp)("load")
+    val first = probe(temp)("load")
     assertOk(first)
     val file = Paths.get(first.from.head)
     assert(file.startsWith(temp), file)
     assert(Files.readAllBytes(file).sameElements(bytes))
     val stamp = Files.getLastModifiedTime(file)
-    val again = java(temp)("load")
+    val again = probe(temp)("load")
     assertOk(again)
     assertEquals(again.from, first.from)
     assertEquals(Files.getLastModifiedTime(file), stamp)
@@ -107,18 +108,18 @@ class LoaderSuite extends munit.FunSuite {
   }
 
   folder.test("PAIN-13: a damaged copy is replaced") { temp =>
-    val file = Paths.get(java(temp)("load").from.head)
+    val file = Paths.get(probe(temp)("load").from.head)
     val damages = List[Array[Byte] => Array[Byte]](_ => Array.emptyByteArray, _.take(1000), _.reverse)
     damages.foreach { damage =>
       Files.write(file, damage(bytes))
-      assertOk(java(temp)("load"))
+      assertOk(probe(temp)("load"))
       assert(Files.readAllBytes(file).sameElements(bytes))
     }
     // A link to somebody's file is replaced by a file; what it pointed to is not written to.
     val other = Files.write(temp.resolve("other"), Array[Byte](1))
     Files.delete(file)
     Files.createSymbolicLink(file, other)
-    assertOk(java(temp)("load"))
+    assertOk(probe(temp)("load"))
     assertEquals(Files.size(other), 1L)
     assert(!Files.isSymbolicLink(file))
   }
@@ -135,30 +136,30 @@ class LoaderSuite extends munit.FunSuite {
     val own = Files.createDirectories(temp.resolve("a folder"))
     val file = Files.write(own.resolve(System.mapLibraryName("wick")), bytes)
     List(own, file).foreach { path =>
-      val ran = java(temp, s"-Dwick.library.path=$path", "-Djava.library.path=/nowhere")("load")
+      val ran = probe(temp, s"-Dwick.library.path=$path", "-Djava.library.path=/nowhere")("load")
       assertOk(ran)
       assert(ran.output.contains(s"from $file"), ran.output)
     }
     // Two class loaders of one JVM may name the same file.
-    assertOk(java(temp, s"-Dwick.library.path=$file")("loaders"))
+    assertOk(probe(temp, s"-Dwick.library.path=$file")("loaders"))
   }
 
   folder.test("PAIN-13: java.library.path comes before the jar; a broken file there is passed over") { temp =>
     val own = Files.createDirectories(temp.resolve("own"))
     val file = Files.write(own.resolve(System.mapLibraryName("wick")), bytes)
-    val ran = java(temp, s"-Djava.library.path=$own")("load")
+    val ran = probe(temp, s"-Djava.library.path=$own")("load")
     assertOk(ran)
     assertEquals(ran.from, List("java.library.path"))
-    assertOk(java(temp, s"-Djava.library.path=$own")("loaders"))
+    assertOk(probe(temp, s"-Djava.library.path=$own")("loaders"))
     Files.write(file, "no library".getBytes)
-    val passed = java(temp, s"-Djava.library.path=$own")("load")
-    assertOk(passed)
+    val passed = probe(temp, s"-Djava.library.path=$own")("load")
+    assert(passed.ok, passed.output) // the JVM itself warns about such a file
     assert(passed.from.head.startsWith(temp.resolve(s"wick-${System.getProperty("user.name")}").toString), passed.from)
   }
 
   folder.test("PAIN-13: missing, garbage, foreign and wrong-architecture files are refused with the reason") { temp =>
     val file = temp.resolve(System.mapLibraryName("wick"))
-    def load() = java(temp, s"-Dwick.library.path=$file")("load")
+    def load() = probe(temp, s"-Dwick.library.path=$file")("load")
     assertRefused(load(), file.toString, "no such file", "-Dwick.library.path")
     Files.write(file, "no library".getBytes)
     assertRefused(load(), file.toString, "file too short", "-Dwick.library.path")
@@ -175,9 +176,9 @@ class LoaderSuite extends munit.FunSuite {
   }
 
   folder.test("PAIN-13: an unsupported system or processor is named before anything is loaded") { temp =>
-    assertRefused(java(temp, "-Dos.arch=sparcv9")("load"), "sparcv9", "no build", "-Dwick.library.path")
-    assertRefused(java(temp, "-Dos.name=Plan 9")("load"), "Plan 9", "no build", "-Dwick.library.path")
-    assertRefused(java(temp, "-Dos.arch=aarch64")("load"), "linux-aarch64", "/native/linux-aarch64/", "-Dwick.library.path")
+    assertRefused(probe(temp, "-Dos.arch=sparcv9")("load"), "sparcv9", "no build", "-Dwick.library.path")
+    assertRefused(probe(temp, "-Dos.name=Plan 9")("load"), "Plan 9", "no build", "-Dwick.library.path")
+    assertRefused(probe(temp, "-Dos.arch=aarch64")("load"), "linux-aarch64", "/native/linux-aarch64/", "-Dwick.library.path")
     assert(list(temp).isEmpty)
   }
 
@@ -195,7 +196,7 @@ class LoaderSuite extends munit.FunSuite {
   }
 
   folder.test("PAIN-13: a folder that others may write to is not trusted") { temp =>
-    val file = Paths.get(java(temp)("load").from.head)
+    val file = Paths.get(probe(temp)("load").from.head)
     val all = java.nio.file.attribute.PosixFilePermissions.fromString("rwxrwxrwx")
     Files.setPosixFilePermissions(file.getParent, all)
     val cache = temp.resolve("cache")
@@ -212,7 +213,7 @@ class LoaderSuite extends munit.FunSuite {
       assertOk(ran)
       assert(Paths.get(ran.from.head).startsWith(cache), ran.from)
       val refused = end(start(noexec, Nil, Seq("load"), Some(noexec.resolve("cache"))))
-      assertRefused(refused, noexec.toString, "noexec", "-Dwick.library.path", "Operation not permitted")
+      assertRefused(refused, noexec.toString, "mounted noexec?", "-Dwick.library.path")
     }
   }
 
@@ -230,18 +231,18 @@ class LoaderSuite extends munit.FunSuite {
   }
 
   folder.test("PAIN-12 BR-225: class loaders of one JVM each have their own copy") { temp =>
-    val ran = java(temp)("loaders")
+    val ran = probe(temp)("loaders")
     assertOk(ran)
     // Only the shared copy stays behind.
     assertEquals(list(temp).flatMap(list).size, 1)
   }
 
   folder.test("PAIN-12: class loaders that are collected take nothing with them") { temp =>
-    assertOk(java(temp)("reload"))
+    assertOk(probe(temp)("reload"))
   }
 
   folder.test("BR-229: the library is found through its own class's loader") { temp =>
-    assertOk(java(temp)("contextLoaders"))
+    assertOk(probe(temp)("contextLoaders"))
   }
 
   folder.test("BR-227: any public class may be the first to be touched") { temp =>
@@ -252,7 +253,7 @@ class LoaderSuite extends munit.FunSuite {
     val public = names.filter(name => Modifier.isPublic(Class.forName(name, false, loader).getModifiers))
     assert(public.contains("wick.STen$") && public.size > 20, public)
     // Every one in a class loader of its own, the entries in a JVM of their own and then used.
-    assertOk(java(temp)("touchEach" +: public: _*))
+    assertOk(probe(temp)("touchEach" +: public: _*))
     val entries = List("DType$F32$", "Device$", "CPU$", "Scope$", "Scope", "STen$", "STen", "STenOptions$", "Wick$", "Movable$")
       .map("wick." + _).filter(public.contains)
     entries.grouped(2).foreach { group =>
@@ -262,7 +263,7 @@ class LoaderSuite extends munit.FunSuite {
 
   folder.test("PAIN-19: a JVM that denies native access says which flag allows it") { temp =>
     assume(jdk >= 24, "older JVMs deny nothing")
-    val ran = java(temp, "--enable-native-access=java.base")("load")
+    val ran = probe(temp, "--enable-native-access=java.base")("load")
     // The flag given last adds to the first, so the access that the suite allows must be left out.
     val process = new ProcessBuilder(
       Paths.get(System.getProperty("java.home"), "bin", "java").toString,
