@@ -7,45 +7,37 @@ import scala.deriving.Mirror
 private[wick] trait MovableDerivation {
 
   /** The derived instance. */
-  inline given derived[A](using mirror: Mirror.Of[A]): Movable[A] =
-    new DerivedMovable[A] {
-      // A field of the type itself finds this one.
-      given self: Movable[A] = this
-      lazy val parts: Array[Movable[Any]] = MovableDerivation.parts[mirror.MirroredElemTypes].toArray
-      def choose(value: A): Int = inline mirror match {
-        case sum: Mirror.SumOf[A] => sum.ordinal(value)
-        case _                    => -1
-      }
-    }
+  inline given derived[A](using mirror: Mirror.Of[A]): Movable[A] = {
+    val made = new DerivedMovable[A](mirror)
+    given self: Movable[A] = made // what a field of the type itself finds
+    made.parts = MovableDerivation.parts[mirror.MirroredElemTypes].toArray
+    made
+  }
 }
 
-private[wick] object MovableDerivation {
+/** The parts of derivation that are expanded where it is used. */
+object MovableDerivation {
 
   /** The instances of a tuple of types. */
   inline def parts[T <: Tuple]: List[Movable[Any]] = inline erasedValue[T] match {
     case _: EmptyTuple => Nil
     case _: (h *: t)   => summonInline[Movable[h]].asInstanceOf[Movable[Any]] :: parts[t]
   }
-
-  /** Compiles where every type of a tuple holds no tensor. */
-  inline def allEmpty[T <: Tuple]: Unit = inline erasedValue[T] match {
-    case _: EmptyTuple => ()
-    case _: (h *: t) =>
-      summonInline[EmptyMovable[h]]
-      allEmpty[t]
-  }
 }
 
-/** What derived instances share. */
-private[wick] abstract class DerivedMovable[A] extends Movable[A] {
+/** A derived instance, public because derivation is expanded where it is used. */
+final class DerivedMovable[A](mirror: Mirror) extends Movable[A] {
 
   /** The instances of a product's fields, or of a sum's members. */
-  protected def parts: Array[Movable[Any]]
+  var parts: Array[Movable[Any]] = null
 
-  /** Which member of a sum a value is; negative for products. */
-  protected def choose(value: A): Int
+  // Which member of a sum a value is; negative for products.
+  private def choose(value: A): Int = mirror match {
+    case sum: Mirror.Sum => sum.ordinal(value.asInstanceOf[sum.MirroredMonoType])
+    case _               => -1
+  }
 
-  final def foreach(value: A)(f: STen => Unit): Unit = {
+  def foreach(value: A)(f: STen => Unit): Unit = {
     val which = choose(value)
     if (which >= 0) parts(which).foreach(value)(f)
     else {
@@ -63,10 +55,21 @@ private[wick] abstract class DerivedMovable[A] extends Movable[A] {
 /** Instances for case classes, enums and sealed families of which no field can hold a tensor. */
 private[wick] trait EmptyDerivation {
 
-  /** The derived instance. */
-  inline given derived[A](using mirror: Mirror.Of[A]): EmptyMovable[A] = {
-    given self: EmptyMovable[A] = EmptyMovable.make[A]
-    MovableDerivation.allEmpty[mirror.MirroredElemTypes]
-    EmptyMovable.make[A]
-  }
+  /** The derived instance. The proof is by name, so that a type may hold itself. */
+  given derived[A](using mirror: Mirror.Of[A])(using
+      parts: => AllEmpty[mirror.MirroredElemTypes]
+  ): EmptyMovable[A] = EmptyMovable.make[A]
+}
+
+/** A proof that no type of a tuple of types holds tensors. */
+sealed trait AllEmpty[T <: Tuple]
+
+/** Proofs, part by part. */
+object AllEmpty {
+  private[this] val proof = new AllEmpty[EmptyTuple] {}
+
+  given none: AllEmpty[EmptyTuple] = proof
+
+  given one[H, T <: Tuple](using h: EmptyMovable[H], t: AllEmpty[T]): AllEmpty[H *: T] =
+    proof.asInstanceOf[AllEmpty[H *: T]]
 }

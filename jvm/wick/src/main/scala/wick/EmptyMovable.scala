@@ -10,6 +10,7 @@ import scala.util.Try
 )
 sealed class EmptyMovable[A] private[wick] () extends Movable[A] {
   final def foreach(value: A)(f: STen => Unit): Unit = ()
+  override final def isEmpty: Boolean = true
 }
 
 /** Instances for what holds no tensor. */

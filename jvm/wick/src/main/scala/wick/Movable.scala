@@ -22,6 +22,9 @@ trait Movable[A] {
   /** Calls `f` with every tensor that `value` holds; the same one twice does no harm. */
   def foreach(value: A)(f: STen => Unit): Unit
 
+  /** Whether no value of the type holds a tensor. */
+  def isEmpty: Boolean = false
+
   /** The tensors that `value` holds. */
   final def list(value: A): List[STen] = {
     val found = List.newBuilder[STen]

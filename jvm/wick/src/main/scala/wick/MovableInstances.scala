@@ -2,15 +2,19 @@ package wick
 
 import scala.util.{Success, Try}
 
-/** What holds no tensor, and tensors themselves: tried first. */
+/** Tensors themselves: tried first. */
 private[wick] trait MovableInstances extends MovableContainers {
 
   /** A tensor holds itself. */
   implicit val sten: Movable[STen] = new Movable[STen] {
     def foreach(value: STen)(f: STen => Unit): Unit = f(value)
   }
+}
 
-  /** What holds no tensor moves none. */
+/** What holds no tensor moves none; tried after containers and before derivation. */
+private[wick] trait MovableFromEmpty extends MovableDerivation {
+
+  /** An empty instance is one. */
   implicit def fromEmpty[A](implicit empty: EmptyMovable[A]): Movable[A] = empty
 }
 
@@ -41,35 +45,45 @@ private[wick] trait MovableContainers extends TupleMovables {
   }
 
   /** Arrays. */
-  implicit def array[A](implicit m: Movable[A]): Movable[Array[A]] = new Movable[Array[A]] {
-    def foreach(value: Array[A])(f: STen => Unit): Unit = {
-      var i = 0
-      while (i < value.length) { moveOne(m, value(i), f); i += 1 }
-    }
-  }
+  implicit def array[A](implicit m: Movable[A]): Movable[Array[A]] =
+    if (m.isEmpty) EmptyMovable.make
+    else
+      new Movable[Array[A]] {
+        def foreach(value: Array[A])(f: STen => Unit): Unit = {
+          var i = 0
+          while (i < value.length) { moveOne(m, value(i), f); i += 1 }
+        }
+      }
 
-  /** Lists, vectors, buffers and other sequences; a lazy one is evaluated here. */
+  /** Lists, vectors, buffers and other sequences; a lazy one is evaluated, unless it cannot hold any. */
   implicit def seq[C[x] <: scala.collection.Seq[x], A](implicit m: Movable[A]): Movable[C[A]] =
-    new Movable[C[A]] {
-      def foreach(value: C[A])(f: STen => Unit): Unit = value.foreach(moveOne(m, _, f))
-    }
+    if (m.isEmpty) EmptyMovable.make
+    else
+      new Movable[C[A]] {
+        def foreach(value: C[A])(f: STen => Unit): Unit = value.foreach(moveOne(m, _, f))
+      }
 
   /** Sets. */
   implicit def set[C[x] <: scala.collection.Set[x], A](implicit m: Movable[A]): Movable[C[A]] =
-    new Movable[C[A]] {
-      def foreach(value: C[A])(f: STen => Unit): Unit = value.foreach(moveOne(m, _, f))
-    }
+    if (m.isEmpty) EmptyMovable.make
+    else
+      new Movable[C[A]] {
+        def foreach(value: C[A])(f: STen => Unit): Unit = value.foreach(moveOne(m, _, f))
+      }
 
   /** Maps: keys and values. */
   implicit def map[C[k, v] <: scala.collection.Map[k, v], K, V](implicit
       k: Movable[K],
       v: Movable[V]
-  ): Movable[C[K, V]] = new Movable[C[K, V]] {
-    def foreach(value: C[K, V])(f: STen => Unit): Unit = value.foreachEntry { (x, y) =>
-      moveOne(k, x, f)
-      moveOne(v, y, f)
-    }
-  }
+  ): Movable[C[K, V]] =
+    if (k.isEmpty && v.isEmpty) EmptyMovable.make
+    else
+      new Movable[C[K, V]] {
+        def foreach(value: C[K, V])(f: STen => Unit): Unit = value.foreachEntry { (x, y) =>
+          moveOne(k, x, f)
+          moveOne(v, y, f)
+        }
+      }
 
   private def moveOne[A](m: Movable[A], value: A, f: STen => Unit): Unit =
     if (value != null) m.foreach(value)(f)

@@ -1,8 +1,9 @@
 package wick
 
 /** Tuples of what may hold tensors. Their lines differ in nothing but arity. */
-private[wick] trait TupleMovables extends MovableDerivation {
-  private def product[P <: Product](parts: Movable[_]*): Movable[P] = new TupleMovable[P](parts.toArray)
+private[wick] trait TupleMovables extends MovableFromEmpty {
+  private def product[P <: Product](parts: Movable[_]*): Movable[P] =
+    if (parts.forall(_.isEmpty)) EmptyMovable.make else new TupleMovable[P](parts.toArray)
   implicit def t2[A, B](implicit a: Movable[A], b: Movable[B]): Movable[(A, B)] = product(a, b)
   implicit def t3[A, B, C](implicit
       a: Movable[A], b: Movable[B], c: Movable[C]

@@ -1,0 +1,28 @@
+package wick
+
+/** Tensors for suites that need some, made straight from the natives. */
+object Fixtures {
+
+  /** A vector of f64. */
+  def doubles(values: Double*)(implicit scope: Scope): STen =
+    STen.own(Native.fromDoubles(values.toArray, Array(values.length.toLong)))
+
+  /** A tensor full of one number. */
+  def full(dtype: DType, shape: Seq[Long], value: Double)(implicit scope: Scope): STen =
+    STen.own(
+      Native.full(dtype.number, shape.toArray, Native.FLOAT, java.lang.Double.doubleToRawLongBits(value))
+    )
+
+  /** The elements in row-major order. */
+  def values(t: STen): List[Double] = {
+    val out = new Array[Double](t.numel.toInt)
+    Native.toDoubles(t.handle, out)
+    out.toList
+  }
+
+  private lazy val addCode = Native.opCode("binary", "add")
+
+  /** The sum, element by element. */
+  def add(a: STen, b: STen)(implicit scope: Scope): STen =
+    STen.own(Native.binary(addCode, a.handle, b.handle, Native.INT, 1L, 0L), a, b)
+}
