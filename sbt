@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Starts the sbt that project/build.properties names, with all arguments as given. It uses, in this
 # order: the launcher it fetched before, an installed sbt, coursier's cs, or Maven to fetch the launcher.
+# Called from a folder that holds a build of its own (tests/consumer), it starts that one.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -39,7 +40,7 @@ fetch_with_maven() {
   [[ -f $launcher ]]
 }
 
-cd "$root"
+[[ -f project/build.properties ]] || cd "$root"
 if [[ -f $launcher ]]; then
   launch "$@"
 elif command -v sbt >/dev/null; then
