@@ -40,7 +40,6 @@ val forked = Seq(
   fork := true,
   run / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
-  run / connectInput := true,
   run / outputStrategy := Some(StdoutOutput),
   javaOptions ++= nativeAccess(javaHome.value),
   Test / javaOptions := nativeAccess((Test / javaHome).value) ++ Seq("-Xmx512m", "-Xss2m", "-Xcheck:jni"),
@@ -154,4 +153,10 @@ addCommandAlias("demo", "examples/runMain wick.examples.Digits")
 // bench, or bench -- PATTERN
 commands += Command.args("bench", "[-- PATTERN]") { (state, arguments) =>
   (("bench/Jmh/runMain wick.bench.Main" +: arguments.dropWhile(_ == "--")).mkString(" ")) :: state
+}
+
+// A line that .ci/run tells its steps apart by, when it feeds commands to one sbt.
+commands += Command.args("step", "NAME") { (state, name) =>
+  println(s"=== step ${name.mkString(" ")}")
+  state
 }
