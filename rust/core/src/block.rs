@@ -154,7 +154,13 @@ impl<const N: usize> Operands<N> {
             *to = &view.layout;
         }
         let nest = Nest::new(&layouts[..N + 1]);
-        Operands { arch, out, inputs, aliased, nest }
+        Operands {
+            arch,
+            out,
+            inputs,
+            aliased,
+            nest,
+        }
     }
 
     /// Calls `f(inputs, output)` for blocks of flat positions `[start, end)`.
@@ -168,7 +174,13 @@ impl<const N: usize> Operands<N> {
         end: i64,
         f: &mut dyn FnMut([&[T]; N], &mut [U]),
     ) {
-        let Operands { arch, ref out, ref inputs, aliased, ref nest } = *self;
+        let Operands {
+            arch,
+            ref out,
+            ref inputs,
+            aliased,
+            ref nest,
+        } = *self;
         let mut buffers: [Buffer<T>; N] = core::array::from_fn(|_| Buffer::default());
         let mut result = Buffer::<U>::default();
         let direct: [bool; N] = core::array::from_fn(|i| {
@@ -179,7 +191,11 @@ impl<const N: usize> Operands<N> {
         let out_direct = out.dtype == U::DTYPE && nest.inner_stride(0) == 1;
         let inner = nest.inner();
         let rows = inner >= LONG_ROW || end - start <= inner && start / inner == (end - 1) / inner;
-        let limit = if rows && out_direct && direct.iter().all(|d| *d) { i64::MAX } else { BLOCK as i64 };
+        let limit = if rows && out_direct && direct.iter().all(|d| *d) {
+            i64::MAX
+        } else {
+            BLOCK as i64
+        };
 
         for i in 0..N {
             if constant[i] {

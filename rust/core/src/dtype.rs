@@ -116,7 +116,11 @@ impl DType {
             return self;
         }
         if self.category() != other.category() {
-            return if self.category() > other.category() { self } else { other };
+            return if self.category() > other.category() {
+                self
+            } else {
+                other
+            };
         }
         match (self, other) {
             (F16, BF16) | (BF16, F16) => F32,
@@ -216,16 +220,46 @@ impl Element for Bool {
 macro_rules! with_dtype {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::F64 => { type $t = f64; $body }
-            $crate::DType::F32 => { type $t = f32; $body }
-            $crate::DType::F16 => { type $t = ::half::f16; $body }
-            $crate::DType::BF16 => { type $t = ::half::bf16; $body }
-            $crate::DType::I64 => { type $t = i64; $body }
-            $crate::DType::I32 => { type $t = i32; $body }
-            $crate::DType::I16 => { type $t = i16; $body }
-            $crate::DType::I8 => { type $t = i8; $body }
-            $crate::DType::U8 => { type $t = u8; $body }
-            $crate::DType::Bool => { type $t = $crate::Bool; $body }
+            $crate::DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            $crate::DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            $crate::DType::F16 => {
+                type $t = ::half::f16;
+                $body
+            }
+            $crate::DType::BF16 => {
+                type $t = ::half::bf16;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $t = i64;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            $crate::DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            $crate::DType::U8 => {
+                type $t = u8;
+                $body
+            }
+            $crate::DType::Bool => {
+                type $t = $crate::Bool;
+                $body
+            }
         }
     };
 }
@@ -235,13 +269,34 @@ macro_rules! with_dtype {
 macro_rules! with_compute {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype.compute() {
-            $crate::DType::F64 => { type $t = f64; $body }
-            $crate::DType::F32 | $crate::DType::F16 | $crate::DType::BF16 => { type $t = f32; $body }
-            $crate::DType::I64 => { type $t = i64; $body }
-            $crate::DType::I32 => { type $t = i32; $body }
-            $crate::DType::I16 => { type $t = i16; $body }
-            $crate::DType::I8 => { type $t = i8; $body }
-            $crate::DType::U8 | $crate::DType::Bool => { type $t = u8; $body }
+            $crate::DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            $crate::DType::F32 | $crate::DType::F16 | $crate::DType::BF16 => {
+                type $t = f32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $t = i64;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            $crate::DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            $crate::DType::U8 | $crate::DType::Bool => {
+                type $t = u8;
+                $body
+            }
         }
     };
 }

@@ -34,7 +34,11 @@ impl Nest {
                 k -= 1;
             }
         }
-        let mut out = Nest { rank: 0, sizes: [1; MAX_RANK], strides: [[0; MAX_RANK]; MAX_OPERANDS] };
+        let mut out = Nest {
+            rank: 0,
+            sizes: [1; MAX_RANK],
+            strides: [[0; MAX_RANK]; MAX_OPERANDS],
+        };
         for &d in &order[..rank] {
             let size = first.shape()[d];
             let fits = out.rank > 0

@@ -57,23 +57,41 @@ pub trait Number: Copy + PartialOrd + PartialEq + Send + Sync + core::fmt::Debug
 macro_rules! casts {
     () => {
         #[inline(always)]
-        fn to_f64(self) -> f64 { self as f64 }
+        fn to_f64(self) -> f64 {
+            self as f64
+        }
         #[inline(always)]
-        fn to_f32(self) -> f32 { self as f32 }
+        fn to_f32(self) -> f32 {
+            self as f32
+        }
         #[inline(always)]
-        fn to_i64(self) -> i64 { self as i64 }
+        fn to_i64(self) -> i64 {
+            self as i64
+        }
         #[inline(always)]
-        fn to_i32(self) -> i32 { self as i32 }
+        fn to_i32(self) -> i32 {
+            self as i32
+        }
         #[inline(always)]
-        fn to_i16(self) -> i16 { self as i16 }
+        fn to_i16(self) -> i16 {
+            self as i16
+        }
         #[inline(always)]
-        fn to_i8(self) -> i8 { self as i8 }
+        fn to_i8(self) -> i8 {
+            self as i8
+        }
         #[inline(always)]
-        fn to_u8(self) -> u8 { self as u8 }
+        fn to_u8(self) -> u8 {
+            self as u8
+        }
         #[inline(always)]
-        fn from_f64(value: f64) -> Self { value as Self }
+        fn from_f64(value: f64) -> Self {
+            value as Self
+        }
         #[inline(always)]
-        fn from_i64(value: i64) -> Self { value as Self }
+        fn from_i64(value: i64) -> Self {
+            value as Self
+        }
     };
 }
 

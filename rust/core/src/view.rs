@@ -33,7 +33,8 @@ unsafe impl Sync for ViewMut {}
 impl View {
     /// Address of the first element.
     pub fn start(&self) -> *const u8 {
-        self.ptr.wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
+        self.ptr
+            .wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
     }
 
     /// The same elements through another layout.
@@ -45,7 +46,8 @@ impl View {
 impl ViewMut {
     /// Address of the first element.
     pub fn start(&self) -> *mut u8 {
-        self.ptr.wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
+        self.ptr
+            .wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
     }
 
     /// The same elements through another layout.
@@ -55,6 +57,10 @@ impl ViewMut {
 
     /// To read what was written.
     pub fn as_view(&self) -> View {
-        View { ptr: self.ptr, dtype: self.dtype, layout: self.layout }
+        View {
+            ptr: self.ptr,
+            dtype: self.dtype,
+            layout: self.layout,
+        }
     }
 }

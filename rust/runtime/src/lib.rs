@@ -1,1 +1,14 @@
-//! tmp
+//! Storage, allocation, handles, scheduling, and the operations as users know them: checked,
+//! promoted, broadcast, with an allocated result.
+
+pub mod alloc;
+pub mod context;
+pub mod error;
+pub mod handle;
+pub mod ops;
+pub mod storage;
+pub mod tensor;
+
+pub use context::Context;
+pub use error::{Error, Result};
+pub use tensor::Tensor;

@@ -1,3 +1,5 @@
 //! The kernels, by family.
 
+pub mod copy;
 pub mod elementwise;
+pub mod fill;

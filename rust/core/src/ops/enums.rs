@@ -28,12 +28,24 @@ pub struct Row {
 }
 
 macro_rules! class {
-    (float) => { Class::Float };
-    (strict) => { Class::Strict };
-    (same) => { Class::Same };
-    (same_bool) => { Class::SameBool };
-    (int) => { Class::Int };
-    (test) => { Class::Test };
+    (float) => {
+        Class::Float
+    };
+    (strict) => {
+        Class::Strict
+    };
+    (same) => {
+        Class::Same
+    };
+    (same_bool) => {
+        Class::SameBool
+    };
+    (int) => {
+        Class::Int
+    };
+    (test) => {
+        Class::Test
+    };
 }
 
 macro_rules! operations {

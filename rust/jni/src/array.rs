@@ -1,0 +1,147 @@
+//! Java's primitive arrays: short ones are read into a small vector, long ones copied in bulk.
+
+use jni::EnvUnowned;
+use jni::objects::JLongArray;
+use jni::sys::{jarray, jsize};
+use wick_core::Bool;
+use wick_runtime::{Error, Result};
+
+/// A few numbers (sizes, dimensions) without a heap allocation.
+pub struct Longs {
+    values: [i64; 64],
+    length: usize,
+}
+
+impl std::ops::Deref for Longs {
+    type Target = [i64];
+
+    fn deref(&self) -> &[i64] {
+        &self.values[..self.length]
+    }
+}
+
+/// A Java primitive type: the array functions of its JNI table.
+pub trait Primitive: Copy {
+    /// Copies `to.len()` elements from the start of the array.
+    ///
+    /// # Safety
+    /// `array` is a live array of this type with at least that many elements.
+    unsafe fn get(env: &EnvUnowned, array: jarray, to: *mut Self, length: jsize);
+
+    /// Copies elements to the start of the array.
+    ///
+    /// # Safety
+    /// As [`Primitive::get`].
+    unsafe fn set(env: &EnvUnowned, array: jarray, from: *const Self, length: jsize);
+}
+
+macro_rules! primitive {
+    ($($t:ty, $get:ident, $set:ident;)*) => {$(
+        impl Primitive for $t {
+            unsafe fn get(env: &EnvUnowned, array: jarray, to: *mut $t, length: jsize) {
+                let env = env.as_raw();
+                // SAFETY: the environment is this call's; the caller vouches for the array. The
+                // exception check is what JNI asks for after a region call.
+                unsafe {
+                    ((**env).v1_1.$get)(env, array, 0, length, to.cast());
+                    ((**env).v1_2.ExceptionCheck)(env);
+                }
+            }
+
+            unsafe fn set(env: &EnvUnowned, array: jarray, from: *const $t, length: jsize) {
+                let env = env.as_raw();
+                // SAFETY: as in get.
+                unsafe {
+                    ((**env).v1_1.$set)(env, array, 0, length, from.cast());
+                    ((**env).v1_2.ExceptionCheck)(env);
+                }
+            }
+        }
+    )*};
+}
+primitive! {
+    f64, GetDoubleArrayRegion, SetDoubleArrayRegion;
+    f32, GetFloatArrayRegion, SetFloatArrayRegion;
+    i64, GetLongArrayRegion, SetLongArrayRegion;
+    i32, GetIntArrayRegion, SetIntArrayRegion;
+    i16, GetShortArrayRegion, SetShortArrayRegion;
+    i8, GetByteArrayRegion, SetByteArrayRegion;
+    Bool, GetBooleanArrayRegion, SetBooleanArrayRegion;
+}
+
+/// Length of an array; a null one is an error.
+pub fn length(env: &EnvUnowned, array: jarray) -> Result<usize> {
+    if array.is_null() {
+        return Err(Error::Internal("the array is null".into()));
+    }
+    let env = env.as_raw();
+    // SAFETY: a live local reference to an array, in its own call.
+    Ok(unsafe { ((**env).v1_1.GetArrayLength)(env, array) } as usize)
+}
+
+/// The numbers of a short long[].
+pub fn longs(env: &EnvUnowned, array: &JLongArray) -> Result<Longs> {
+    let raw = array.as_raw();
+    let length = length(env, raw)?;
+    let mut out = Longs {
+        values: [0; 64],
+        length,
+    };
+    if length > out.values.len() {
+        let shape = format!(
+            "{length} sizes or dimensions, at most {} are possible",
+            wick_core::MAX_RANK
+        );
+        return Err(Error::Shape {
+            op: "sizes",
+            operands: wick_runtime::error::Operands(vec![]),
+            expected: shape.into(),
+        });
+    }
+    // SAFETY: a long[] of that length.
+    unsafe { i64::get(env, raw, out.values.as_mut_ptr(), length as jsize) };
+    Ok(out)
+}
+
+/// The numbers of a long[] that may be null.
+pub fn longs_some(env: &EnvUnowned, array: &JLongArray) -> Result<Option<Longs>> {
+    if array.is_null() {
+        Ok(None)
+    } else {
+        longs(env, array).map(Some)
+    }
+}
+
+/// All numbers of a long[] of any length.
+pub fn all_longs(env: &EnvUnowned, array: &JLongArray) -> Result<Vec<i64>> {
+    let raw = array.as_raw();
+    let length = length(env, raw)?;
+    let mut out = vec![0i64; length];
+    // SAFETY: a long[] of that length.
+    unsafe { i64::get(env, raw, out.as_mut_ptr(), length as jsize) };
+    Ok(out)
+}
+
+/// Writes numbers to the start of a long[], which must have room for them.
+pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Result<()> {
+    let raw = array.as_raw();
+    if length(env, raw)? < values.len() {
+        return Err(Error::Internal("the array is too short".into()));
+    }
+    // SAFETY: a long[] with room.
+    unsafe { i64::set(env, raw, values.as_ptr(), values.len() as jsize) };
+    Ok(())
+}
+
+/// A new long[] of numbers.
+pub fn new_longs(env: &EnvUnowned, values: &[i64]) -> jarray {
+    let raw = env.as_raw();
+    // SAFETY: this call's environment; null (with an exception pending) where the heap is full.
+    unsafe {
+        let array = ((**raw).v1_1.NewLongArray)(raw, values.len() as jsize);
+        if !array.is_null() {
+            i64::set(env, array, values.as_ptr(), values.len() as jsize);
+        }
+        array
+    }
+}

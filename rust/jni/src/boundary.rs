@@ -1,0 +1,130 @@
+//! The one door between the JVM and Rust: catches panics, turns errors into exceptions, and builds
+//! an `Env` only where it is needed.
+
+use std::any::Any;
+use std::backtrace::Backtrace;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use jni::strings::JNIString;
+use jni::{Env, EnvUnowned};
+use wick_runtime::Error;
+
+/// What a native method may fail with.
+pub enum Failure {
+    /// An error of the runtime, to be thrown as its exception.
+    Runtime(Error),
+    /// A JNI call failed; usually a Java exception is pending already.
+    Jni(jni::errors::Error),
+    /// A panic: message and Rust backtrace.
+    Panic(String),
+}
+
+impl From<Error> for Failure {
+    fn from(e: Error) -> Failure {
+        Failure::Runtime(e)
+    }
+}
+
+impl From<jni::errors::Error> for Failure {
+    fn from(e: jni::errors::Error) -> Failure {
+        Failure::Jni(e)
+    }
+}
+
+thread_local! {
+    static BACKTRACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Panics leave their backtrace for the exception instead of printing it.
+pub fn keep_backtraces() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info
+            .location()
+            .map(|l| format!(" at {l}"))
+            .unwrap_or_default();
+        let text = format!("{place}\n{}", Backtrace::force_capture());
+        let _ = BACKTRACE.try_with(|slot| *slot.borrow_mut() = Some(text));
+    }));
+}
+
+fn panic_text(payload: Box<dyn Any + Send>) -> String {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|s| s.to_string())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "panic".to_owned());
+    let trace = BACKTRACE
+        .try_with(|slot| slot.borrow_mut().take())
+        .ok()
+        .flatten();
+    format!("internal error: {message}{}", trace.unwrap_or_default())
+}
+
+/// Runs a native method's body; an error or panic becomes the pending exception and the default
+/// value is returned.
+pub fn boundary<T: Default, E: Into<Failure>>(
+    env: EnvUnowned,
+    body: impl FnOnce() -> Result<T, E>,
+) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => value,
+        Ok(Err(error)) => fail(env, error.into()),
+        Err(payload) => fail(env, Failure::Panic(panic_text(payload))),
+    }
+}
+
+/// As [`boundary`], for the few methods that need the JNI environment itself.
+pub fn boundary_env<'local, T: Default>(
+    mut env: EnvUnowned<'local>,
+    body: impl FnOnce(&mut Env<'local>) -> Result<T, Failure>,
+) -> T {
+    // SAFETY: the same thread's environment pointer, used after the closure has ended.
+    let again = unsafe { EnvUnowned::from_raw(env.as_raw()) };
+    let mut failure = None;
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        env.with_env_no_catch(|env| -> Result<T, jni::errors::Error> {
+            Ok(body(env).unwrap_or_else(|e| {
+                failure = Some(e);
+                T::default()
+            }))
+        })
+        .into_outcome()
+    }));
+    match (outcome, failure) {
+        (Ok(jni::Outcome::Ok(value)), None) => value,
+        (Ok(_), Some(failure)) => fail(again, failure),
+        (Ok(_), None) => T::default(),
+        (Err(payload), _) => fail(again, Failure::Panic(panic_text(payload))),
+    }
+}
+
+#[cold]
+fn fail<T: Default>(mut env: EnvUnowned, failure: Failure) -> T {
+    let (class, message) = match &failure {
+        Failure::Runtime(e) => (class_of(e), e.to_string()),
+        Failure::Jni(e) => ("wick/NativeException", e.to_string()),
+        Failure::Panic(text) => ("wick/NativeException", text.clone()),
+    };
+    env.with_env(|env| -> Result<(), jni::errors::Error> {
+        if !env.exception_check() {
+            // Err(JavaException) is how a successful throw is reported.
+            let _ = env.throw_new(JNIString::from(class), JNIString::from(message));
+        }
+        Ok(())
+    })
+    .into_outcome();
+    T::default()
+}
+
+fn class_of(error: &Error) -> &'static str {
+    match error {
+        Error::Broadcast { .. } | Error::Shape { .. } => "wick/ShapeException",
+        Error::DType { .. } => "wick/DTypeException",
+        Error::Index { .. } => "wick/IndexException",
+        Error::Device { .. } => "wick/DeviceException",
+        Error::Closed { .. } => "wick/ClosedTensorException",
+        Error::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
+        Error::Internal(_) => "wick/NativeException",
+    }
+}

@@ -1,0 +1,144 @@
+//! Handles, their geometry, memory and settings.
+
+use jni::objects::{JClass, JLongArray, JString};
+use jni::sys::{jboolean, jint, jlong};
+use jni::{EnvUnowned, NativeMethod, native_method};
+
+use crate::array::{all_longs, write_longs};
+use crate::boundary::{boundary, boundary_env};
+use crate::runtime::runtime;
+use wick_core::Layout;
+use wick_runtime::Error;
+
+pub const METHODS: &[NativeMethod<'static>] = &[
+    native_method! { static raw fn op_code(family: JString, name: JString) -> jint },
+    native_method! { static raw fn release(a: jlong) -> () },
+    native_method! { static raw fn release_all(handles: jlong[], count: jint) -> () },
+    native_method! { static raw fn is_live(a: jlong) -> jboolean },
+    native_method! { static raw fn shape(a: jlong) -> jlong[] },
+    native_method! { static raw fn strides(a: jlong) -> jlong[] },
+    native_method! { static raw fn storage_offset(a: jlong) -> jlong },
+    native_method! { static raw fn shares_storage(a: jlong, b: jlong) -> jboolean },
+    native_method! { static raw fn is_contiguous(a: jlong) -> jboolean },
+    native_method! { static raw fn memory(out: jlong[]) -> () },
+    native_method! { static raw fn reset_peak() -> () },
+    native_method! { static raw fn set_cap(bytes: jlong) -> () },
+    native_method! { static raw fn trim() -> () },
+    native_method! { static raw fn threads() -> jint },
+    native_method! { static raw fn set_threads(n: jint) -> () },
+    native_method! { static raw fn cpu_level() -> JString },
+];
+
+fn op_code<'l>(env: EnvUnowned<'l>, _: JClass<'l>, family: JString<'l>, name: JString<'l>) -> jint {
+    boundary_env(env, |env| {
+        let (family, name) = (family.try_to_string(env)?, name.try_to_string(env)?);
+        Ok(crate::op_code(&family, &name)?)
+    })
+}
+
+fn release(env: EnvUnowned, _: JClass, a: jlong) {
+    boundary(env, || {
+        runtime().tensors.close(a);
+        Ok::<_, Error>(())
+    })
+}
+
+fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, count: jint) {
+    let handles = all_longs(&env, &handles);
+    boundary(env, || {
+        for handle in handles?.iter().take(count.max(0) as usize) {
+            runtime().tensors.close(*handle);
+        }
+        Ok::<_, Error>(())
+    })
+}
+
+fn is_live(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
+    boundary(env, || Ok::<_, Error>(runtime().tensors.is_live(a)))
+}
+
+fn shape<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
+    geometry(env, "shape", a, |layout| layout.shape())
+}
+
+fn strides<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
+    geometry(env, "stride", a, |layout| layout.strides())
+}
+
+fn geometry<'l>(
+    env: EnvUnowned<'l>,
+    op: &'static str,
+    a: jlong,
+    get: fn(&Layout) -> &[i64],
+) -> JLongArray<'l> {
+    boundary_env(env, |env| {
+        let t = runtime().pin(op, a)?;
+        let numbers = get(t.layout());
+        let array = env.new_long_array(numbers.len())?;
+        array.set_region(env, 0, numbers)?;
+        Ok(array)
+    })
+}
+
+fn storage_offset(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
+    boundary(env, || {
+        Ok::<_, Error>(runtime().pin("storage_offset", a)?.layout().offset())
+    })
+}
+
+fn shares_storage(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
+    boundary(env, || {
+        let rt = runtime();
+        Ok::<_, Error>(
+            rt.pin("shares_storage", a)?
+                .shares_storage(&*rt.pin("shares_storage", b)?),
+        )
+    })
+}
+
+fn is_contiguous(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
+    boundary(env, || {
+        Ok::<_, Error>(runtime().pin("is_contiguous", a)?.layout().is_contiguous())
+    })
+}
+
+fn memory<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {
+    let rt = runtime();
+    let m = rt.ctx.allocator().memory();
+    let (made, freed) = rt.tensors.counts();
+    let values = [
+        m.live as i64,
+        m.peak as i64,
+        (made - freed) as i64,
+        m.cached as i64,
+        m.cap.min(i64::MAX as usize) as i64,
+        made as i64,
+        freed as i64,
+    ];
+    let written = write_longs(&env, &out, &values);
+    boundary(env, || written)
+}
+
+fn reset_peak(_: EnvUnowned, _: JClass) {
+    runtime().ctx.allocator().reset_peak();
+}
+
+fn set_cap(_: EnvUnowned, _: JClass, bytes: jlong) {
+    runtime().ctx.allocator().set_cap(bytes.max(0) as usize);
+}
+
+fn trim(_: EnvUnowned, _: JClass) {
+    runtime().ctx.allocator().trim();
+}
+
+fn threads(_: EnvUnowned, _: JClass) -> jint {
+    runtime().ctx.threads() as jint
+}
+
+fn set_threads(_: EnvUnowned, _: JClass, n: jint) {
+    runtime().ctx.set_threads(n.max(1) as usize);
+}
+
+fn cpu_level<'l>(env: EnvUnowned<'l>, _: JClass<'l>) -> JString<'l> {
+    boundary_env(env, |env| Ok(env.new_string(runtime().ctx.cpu_level())?))
+}

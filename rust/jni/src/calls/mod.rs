@@ -1,0 +1,27 @@
+//! The native methods, a file a family: each has its registration table `METHODS` and, where
+//! operations share a signature, `code`, which gives an operation's number by its libtorch name.
+
+mod array;
+mod creation;
+mod elementwise;
+mod handle;
+
+use crate::Methods;
+
+/// All registration tables.
+pub const ALL: &[Methods] = &[
+    array::METHODS,
+    creation::METHODS,
+    elementwise::METHODS,
+    handle::METHODS,
+];
+
+/// A family's name and its code of an operation.
+type Code = (&'static str, fn(&str) -> Option<i32>);
+
+/// All families whose operations have codes.
+pub const CODES: &[Code] = &[
+    ("unary", elementwise::unary_code),
+    ("binary", elementwise::binary_code),
+    ("ternary", elementwise::ternary_code),
+];

@@ -1,0 +1,405 @@
+//! The recycling allocator: blocks freed at scope exit serve the next operations, 64-byte aligned
+//! and uninitialised. Its cache is bounded and visible, and a cap turns exhaustion into an error.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ptr::NonNull;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::error::{Error, Result};
+use crate::handle::shard_of_thread;
+
+/// Alignment of every block, in bytes.
+pub const ALIGN: usize = 64;
+
+/// Blocks from this size on are mapped from the system on their own, so that freeing one returns it.
+const MAPPED: usize = 1 << 20;
+
+/// Blocks from this size on are aligned to and advised as huge pages.
+const HUGE: usize = 2 << 20;
+
+const SHARDS: usize = 16;
+
+/// 8 classes an octave waste at most an eighth; below 512 bytes, multiples of 64.
+#[cfg(test)]
+const CLASSES: usize = 8 + 8 * 40;
+
+/// The size class of a request, and the bytes it gets.
+fn class_of(bytes: usize) -> (usize, usize) {
+    if bytes <= 512 {
+        let n = bytes.div_ceil(ALIGN).max(1);
+        return (n - 1, n * ALIGN);
+    }
+    let octave = (bytes - 1).ilog2() as usize;
+    let step = 1usize << (octave - 3);
+    let eighth = (bytes - 1 - (1 << octave)) / step + 1;
+    (8 * (octave - 9) + 7 + eighth, (1 << octave) + eighth * step)
+}
+
+/// Counters as users see them, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Memory {
+    pub live: usize,
+    pub peak: usize,
+    pub cached: usize,
+    pub cap: usize,
+}
+
+struct FreeLists {
+    classes: Vec<Vec<NonNull<u8>>>,
+}
+
+// SAFETY: free blocks belong to whoever holds the lock.
+unsafe impl Send for FreeLists {}
+
+/// Hands out and recycles blocks.
+pub struct Allocator {
+    shards: [Mutex<FreeLists>; SHARDS],
+    large: Mutex<FreeLists>,
+    live: AtomicUsize,
+    peak: AtomicUsize,
+    cached: AtomicUsize,
+    cap: AtomicUsize,
+    cache_limit: AtomicUsize,
+}
+
+/// A block of the allocator; whoever holds it gives it back.
+#[derive(Debug)]
+pub struct Block {
+    ptr: NonNull<u8>,
+    class: u32,
+    size: usize,
+}
+
+// SAFETY: a block is owned memory.
+unsafe impl Send for Block {}
+// SAFETY: access to the bytes is the storage's business.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// Its first byte.
+    pub fn ptr(&self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+}
+
+impl Allocator {
+    /// With a cap in bytes on live and cached memory together.
+    pub fn new(cap: usize) -> Allocator {
+        let lists = || {
+            Mutex::new(FreeLists {
+                classes: Vec::new(),
+            })
+        };
+        let out = Allocator {
+            shards: std::array::from_fn(|_| lists()),
+            large: lists(),
+            live: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            cached: AtomicUsize::new(0),
+            cap: AtomicUsize::new(0),
+            cache_limit: AtomicUsize::new(0),
+        };
+        out.set_cap(cap);
+        out
+    }
+
+    /// A new cap; memory that is live already stays.
+    pub fn set_cap(&self, cap: usize) {
+        self.cap.store(cap, Relaxed);
+        self.cache_limit.store((cap / 4).min(512 << 20), Relaxed);
+        if self.cached.load(Relaxed) > cap / 4 {
+            self.trim();
+        }
+    }
+
+    /// The counters now.
+    pub fn memory(&self) -> Memory {
+        Memory {
+            live: self.live.load(Relaxed),
+            peak: self.peak.load(Relaxed),
+            cached: self.cached.load(Relaxed),
+            cap: self.cap.load(Relaxed),
+        }
+    }
+
+    /// Makes the peak start again from what is live.
+    pub fn reset_peak(&self) {
+        self.peak.store(self.live.load(Relaxed), Relaxed);
+    }
+
+    fn lists(&self, size: usize) -> &Mutex<FreeLists> {
+        if size >= MAPPED {
+            &self.large
+        } else {
+            &self.shards[shard_of_thread() % SHARDS]
+        }
+    }
+
+    /// At least `bytes` bytes, uninitialised.
+    pub fn allocate(&self, bytes: usize) -> Result<Block> {
+        let fail = || {
+            let m = self.memory();
+            Error::OutOfMemory {
+                asked: bytes,
+                live: m.live,
+                cached: m.cached,
+                cap: m.cap,
+            }
+        };
+        if bytes > isize::MAX as usize / 2 {
+            return Err(fail());
+        }
+        let (class, size) = class_of(bytes);
+        self.reserve(size).ok_or_else(fail)?;
+        let recycled = {
+            let mut lists = self.lists(size).lock().unwrap_or_else(|e| e.into_inner());
+            lists.classes.get_mut(class).and_then(Vec::pop)
+        };
+        if let Some(ptr) = recycled {
+            self.cached.fetch_sub(size, Relaxed);
+            return Ok(Block {
+                ptr,
+                class: class as u32,
+                size,
+            });
+        }
+        let cap = self.cap.load(Relaxed);
+        if self.live.load(Relaxed) + self.cached.load(Relaxed) > cap {
+            self.trim();
+        }
+        let ptr = system_allocate(size).or_else(|| {
+            self.trim();
+            system_allocate(size)
+        });
+        match ptr {
+            Some(ptr) => Ok(Block {
+                ptr,
+                class: class as u32,
+                size,
+            }),
+            None => {
+                self.live.fetch_sub(size, Relaxed);
+                Err(fail())
+            }
+        }
+    }
+
+    /// Counts bytes as live unless the cap forbids it.
+    fn reserve(&self, size: usize) -> Option<()> {
+        let cap = self.cap.load(Relaxed);
+        let live = self.live.fetch_add(size, Relaxed) + size;
+        if live > cap {
+            self.live.fetch_sub(size, Relaxed);
+            return None;
+        }
+        if live > self.peak.load(Relaxed) {
+            self.peak.fetch_max(live, Relaxed);
+        }
+        Some(())
+    }
+
+    /// Takes a block back: into the cache, or to the system where the cache is full.
+    pub fn free(&self, block: Block) {
+        let Block { ptr, class, size } = block;
+        self.live.fetch_sub(size, Relaxed);
+        if self.cached.fetch_add(size, Relaxed) + size > self.cache_limit.load(Relaxed) {
+            self.cached.fetch_sub(size, Relaxed);
+            system_free(ptr, size);
+            return;
+        }
+        let mut lists = self.lists(size).lock().unwrap_or_else(|e| e.into_inner());
+        let class = class as usize;
+        if lists.classes.len() <= class {
+            lists.classes.resize_with(class + 1, Vec::new);
+        }
+        lists.classes[class].push(ptr);
+    }
+
+    /// Returns the whole cache to the system.
+    pub fn trim(&self) {
+        for shard in self.shards.iter().chain([&self.large]) {
+            let lists = {
+                let mut lists = shard.lock().unwrap_or_else(|e| e.into_inner());
+                std::mem::take(&mut lists.classes)
+            };
+            for (class, blocks) in lists.into_iter().enumerate() {
+                let size = size_of_class(class);
+                for ptr in blocks {
+                    self.cached.fetch_sub(size, Relaxed);
+                    system_free(ptr, size);
+                }
+            }
+        }
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        // SAFETY: malloc_trim only gives free heap pages back.
+        unsafe {
+            libc::malloc_trim(0);
+        }
+    }
+}
+
+impl Drop for Allocator {
+    fn drop(&mut self) {
+        self.trim();
+    }
+}
+
+fn size_of_class(class: usize) -> usize {
+    if class < 8 {
+        return (class + 1) * ALIGN;
+    }
+    let (octave, eighth) = ((class - 8) / 8 + 9, (class - 8) % 8 + 1);
+    (1 << octave) + eighth * (1 << (octave - 3))
+}
+
+fn heap_layout(size: usize) -> Option<Layout> {
+    Layout::from_size_align(size, ALIGN).ok()
+}
+
+#[cfg(unix)]
+fn system_allocate(size: usize) -> Option<NonNull<u8>> {
+    if size < MAPPED {
+        // SAFETY: the size is not 0.
+        return NonNull::new(unsafe { alloc(heap_layout(size)?) });
+    }
+    // Room to align, the surplus unmapped again: huge pages need an aligned start.
+    let align = if size >= HUGE { HUGE } else { 4096 };
+    let room = size.checked_add(align)?;
+    // SAFETY: a fresh private mapping; the parts unmapped are ours and not handed out.
+    unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let start = libc::mmap(
+            std::ptr::null_mut(),
+            room,
+            libc::PROT_READ | libc::PROT_WRITE,
+            flags,
+            -1,
+            0,
+        );
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        let address = start as usize;
+        let aligned = address.next_multiple_of(align);
+        let (head, length) = (aligned - address, page_round(size));
+        let tail = room - head - length.min(room - head);
+        if head > 0 {
+            libc::munmap(start, head);
+        }
+        if tail > 0 {
+            libc::munmap((aligned + length) as *mut _, tail);
+        }
+        #[cfg(target_os = "linux")]
+        if size >= HUGE {
+            libc::madvise(aligned as *mut _, length, libc::MADV_HUGEPAGE);
+        }
+        NonNull::new(aligned as *mut u8)
+    }
+}
+
+#[cfg(unix)]
+fn page_round(size: usize) -> usize {
+    size.next_multiple_of(4096)
+}
+
+#[cfg(unix)]
+fn system_free(ptr: NonNull<u8>, size: usize) {
+    // SAFETY: the block came from system_allocate with this size.
+    unsafe {
+        if size >= MAPPED {
+            libc::munmap(ptr.as_ptr().cast(), page_round(size));
+        } else if let Some(layout) = heap_layout(size) {
+            dealloc(ptr.as_ptr(), layout);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn system_allocate(size: usize) -> Option<NonNull<u8>> {
+    // SAFETY: the size is not 0.
+    NonNull::new(unsafe { alloc(heap_layout(size)?) })
+}
+
+#[cfg(not(unix))]
+fn system_free(ptr: NonNull<u8>, size: usize) {
+    if let Some(layout) = heap_layout(size) {
+        // SAFETY: the block came from system_allocate with this size.
+        unsafe { dealloc(ptr.as_ptr(), layout) }
+    }
+}
+
+/// Bytes of memory that this process may use: the machine's, or its container's where less.
+pub fn machine_memory() -> usize {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let number = |text: String| text.trim().parse::<usize>().ok();
+    let total = read("/proc/meminfo").and_then(|text| {
+        let line = text
+            .lines()
+            .find(|l| l.starts_with("MemTotal:"))?
+            .to_owned();
+        line.split_whitespace().nth(1)?.parse::<usize>().ok()
+    });
+    let total = total.map_or(16 << 30, |kib| kib << 10);
+    [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ]
+    .into_iter()
+    .filter_map(|path| read(path).and_then(number))
+    .fold(total, usize::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_round_up_and_invert() {
+        let mut last = 0;
+        for bytes in (1..5000).chain([
+            1 << 20,
+            (1 << 20) + 1,
+            40_000_000,
+            1 << 33,
+            (1 << 33) + 12345,
+        ]) {
+            let (class, size) = class_of(bytes);
+            assert!(size >= bytes && size % ALIGN == 0, "{bytes} → {size}");
+            assert!(size <= bytes + bytes / 8 + ALIGN, "{bytes} → {size}");
+            assert_eq!(size_of_class(class), size, "class of {bytes}");
+            assert!(class >= last && class < CLASSES);
+            last = class;
+        }
+    }
+
+    #[test]
+    fn recycles_counts_and_caps() {
+        let a = Allocator::new(16 << 20);
+        let block = a.allocate(3 << 20).unwrap();
+        let (ptr, live) = (block.ptr(), a.memory().live);
+        assert_eq!(ptr as usize % ALIGN, 0);
+        a.free(block);
+        assert_eq!((a.memory().live, a.memory().cached), (0, live));
+        let again = a.allocate(3 << 20).unwrap();
+        assert_eq!(again.ptr(), ptr);
+        assert!(matches!(
+            a.allocate(14 << 20),
+            Err(Error::OutOfMemory { .. })
+        ));
+        assert_eq!(a.memory().live, live);
+        a.free(again);
+        a.trim();
+        assert_eq!(a.memory().cached, 0);
+        assert_eq!(a.memory().peak, live);
+    }
+
+    #[test]
+    fn bounds_the_cache() {
+        let a = Allocator::new(16 << 20);
+        let blocks: Vec<_> = (0..4).map(|_| a.allocate(3 << 20).unwrap()).collect();
+        blocks.into_iter().for_each(|b| a.free(b));
+        assert!(a.memory().cached <= 4 << 20);
+    }
+}

@@ -1,0 +1,184 @@
+//! What operations need: memory, workers, the CPU level, the random generator. No global state: a
+//! process may have several contexts, independent of each other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use once_cell::sync::OnceCell;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use wick_core::{Arch, Kernel, ThreadInfo};
+
+use crate::alloc::{Allocator, machine_memory};
+
+/// Work below this many nanoseconds stays on the caller.
+const SMALL: f64 = 20_000.0;
+
+/// Work worth handing to another thread, in nanoseconds.
+const PART: f64 = 10_000.0;
+
+/// Services shared by operations.
+pub struct Context {
+    allocator: Arc<Allocator>,
+    arch: Arch,
+    threads: AtomicUsize,
+    pool: OnceCell<ThreadPool>,
+    seed: AtomicU64,
+    drawn: AtomicU64,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Context::new(machine_memory(), threads)
+    }
+}
+
+impl Context {
+    /// With a memory cap in bytes and a number of threads (the caller counts as one).
+    pub fn new(cap: usize, threads: usize) -> Context {
+        Context {
+            allocator: Arc::new(Allocator::new(cap)),
+            arch: arch_of(std::env::var("WICK_CPU").ok().as_deref()),
+            threads: AtomicUsize::new(threads.max(1)),
+            pool: OnceCell::new(),
+            seed: AtomicU64::new(0),
+            drawn: AtomicU64::new(0),
+        }
+    }
+
+    /// Its memory.
+    pub fn allocator(&self) -> &Arc<Allocator> {
+        &self.allocator
+    }
+
+    /// The CPU level that kernels run at.
+    pub fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    /// baseline, avx2 or avx512.
+    pub fn cpu_level(&self) -> &'static str {
+        match self.arch {
+            #[cfg(target_arch = "x86_64")]
+            Arch::V4(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Arch::V3(_) => "avx2",
+            _ => "baseline",
+        }
+    }
+
+    /// How many threads an operation may use.
+    pub fn threads(&self) -> usize {
+        self.threads.load(Relaxed)
+    }
+
+    /// At least 1; more than the machine has is allowed.
+    pub fn set_threads(&self, n: usize) {
+        self.threads.store(n.clamp(1, 1024), Relaxed);
+    }
+
+    /// Makes random numbers start again from a seed.
+    pub fn seed(&self, seed: u64) {
+        self.seed.store(seed, Relaxed);
+        self.drawn.store(0, Relaxed);
+    }
+
+    /// Takes `n` numbers of the random sequence: its seed and the first place.
+    pub fn draw(&self, n: u64) -> (u64, u64) {
+        (self.seed.load(Relaxed), self.drawn.fetch_add(n, Relaxed))
+    }
+
+    fn pool(&self) -> Option<&ThreadPool> {
+        // The caller takes a share itself, so one worker fewer than there are processors.
+        let workers = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .saturating_sub(1)
+            .max(1);
+        let make = || {
+            ThreadPoolBuilder::new()
+                .num_threads(workers)
+                .thread_name(|i| format!("wick-{i}"))
+                .build()
+        };
+        // Without workers (no thread can be made) everything runs on the caller.
+        self.pool.get_or_try_init(make).ok()
+    }
+
+    /// Into how many parts work of so many nanoseconds should be cut.
+    fn parts(&self, work: f64, iterations: i64) -> usize {
+        if work < SMALL {
+            return 1;
+        }
+        let worth = (work / PART) as usize;
+        self.threads().min(worth).min(iterations.max(1) as usize)
+    }
+
+    /// Runs a kernel over its whole window, on as many threads as it is worth. A panic in a part
+    /// comes out here after all parts have ended.
+    pub fn run(&self, kernel: &dyn Kernel) {
+        let window = kernel.window();
+        if window.iterations() == 0 {
+            return;
+        }
+        let scratch = kernel.scratch();
+        let run_part = |part: &wick_core::Window, info: ThreadInfo| {
+            if scratch == 0 {
+                return kernel.run(part, info, &mut []);
+            }
+            // u64 keeps the scratch aligned for any element.
+            let mut bytes = vec![0u64; scratch.div_ceil(8)];
+            // SAFETY: a u64 buffer seen as the bytes it is.
+            let bytes = unsafe {
+                std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast::<u8>(), bytes.len() * 8)
+            };
+            kernel.run(part, info, bytes);
+        };
+        let Some(dim) = kernel.split_dim() else {
+            return run_part(&window, ThreadInfo { id: 0, total: 1 });
+        };
+        let iterations = window.dim(dim).iterations();
+        self.split(iterations, kernel.cost(), &|id, total| {
+            run_part(&window.split(dim, id, total), ThreadInfo { id, total })
+        });
+    }
+
+    /// Runs `f(start, end)` over `[0, n)`, each iteration taking about `cost` nanoseconds.
+    pub fn for_ranges(&self, n: i64, cost: f64, f: &(dyn Fn(i64, i64) + Sync)) {
+        let window = wick_core::Window::flat(n);
+        self.split(n, cost, &|id, total| {
+            let part = window.split(0, id, total).dim(0);
+            f(part.start, part.end);
+        });
+    }
+
+    /// Runs `f(id, total)` for each part that the work is worth cutting into.
+    fn split(&self, iterations: i64, cost: f64, f: &(dyn Fn(usize, usize) + Sync)) {
+        let total = self.parts(cost * iterations as f64, iterations);
+        match if total > 1 { self.pool() } else { None } {
+            None => f(0, 1),
+            Some(pool) => pool.in_place_scope(|scope| {
+                for id in 1..total {
+                    scope.spawn(move |_| f(id, total));
+                }
+                f(0, total);
+            }),
+        }
+    }
+}
+
+fn arch_of(level: Option<&str>) -> Arch {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let v3 = || pulp::x86::V3::try_new().map(Arch::V3);
+        match level {
+            Some("baseline") => Arch::Scalar,
+            Some("avx2") => v3().unwrap_or(Arch::Scalar),
+            _ => Arch::new(),
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = level;
+        Arch::new()
+    }
+}

@@ -1,0 +1,117 @@
+//! A tensor: a share of a storage, seen through a layout and a dtype.
+
+use std::sync::Arc;
+
+use wick_core::{DType, Layout, LayoutError, View, ViewMut};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+
+/// A value; clones and views share the storage, which goes with the last of them.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    storage: Arc<Storage>,
+    layout: Layout,
+    dtype: DType,
+}
+
+impl Tensor {
+    /// A new contiguous tensor, its elements not yet written.
+    pub fn empty(ctx: &Context, op: &'static str, dtype: DType, shape: &[i64]) -> Result<Tensor> {
+        let size = |e| Error::size(op, dtype, shape, e);
+        let layout = Layout::contiguous(shape).map_err(size)?;
+        let bytes = layout
+            .numel()
+            .checked_mul(dtype.size() as i64)
+            .ok_or(LayoutError::Overflow);
+        let storage = Storage::allocate(ctx.allocator(), bytes.map_err(size)? as usize)?;
+        Ok(Tensor {
+            storage,
+            layout,
+            dtype,
+        })
+    }
+
+    /// The same elements through another layout, which must stay inside the storage.
+    pub fn with_layout(
+        &self,
+        op: &'static str,
+        layout: std::result::Result<Layout, LayoutError>,
+    ) -> Result<Tensor> {
+        let fail = |e| Error::layout(op, self, e);
+        let layout = layout.map_err(fail)?;
+        let (needed, size) = (layout.span().map_err(fail)?, self.capacity());
+        if needed > size {
+            return Err(fail(LayoutError::Storage { needed, size }));
+        }
+        Ok(Tensor {
+            storage: self.storage.clone(),
+            layout,
+            dtype: self.dtype,
+        })
+    }
+
+    /// Elements that the storage holds.
+    pub fn capacity(&self) -> i64 {
+        (self.storage.bytes() / self.dtype.size()) as i64
+    }
+
+    /// Its element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Shape, strides, offset.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Sizes, outermost first.
+    pub fn shape(&self) -> &[i64] {
+        self.layout.shape()
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.layout.rank()
+    }
+
+    /// Number of elements.
+    pub fn numel(&self) -> i64 {
+        self.layout.numel()
+    }
+
+    /// The bytes it shares.
+    pub fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// Whether both see the same bytes (not necessarily the same elements of them).
+    pub fn shares_storage(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
+    /// For kernels, to read.
+    pub fn view(&self) -> View {
+        View {
+            ptr: self.storage.ptr(),
+            dtype: self.dtype,
+            layout: self.layout,
+        }
+    }
+
+    /// For kernels, to write. The operation has checked that elements do not overlap.
+    pub fn view_mut(&self) -> ViewMut {
+        ViewMut {
+            ptr: self.storage.ptr(),
+            dtype: self.dtype,
+            layout: self.layout,
+        }
+    }
+
+    /// Stretched to a shape that it broadcasts to.
+    pub(crate) fn broadcast_to(&self, op: &'static str, shape: &[i64]) -> Result<Tensor> {
+        self.with_layout(op, self.layout.expand(shape))
+    }
+}
