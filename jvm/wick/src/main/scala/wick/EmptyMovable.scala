@@ -14,11 +14,19 @@ sealed class EmptyMovable[A] private[wick] () extends Movable[A] {
 }
 
 /** Instances for what holds no tensor. */
-object EmptyMovable extends EmptyContainers {
+object EmptyMovable extends EmptyValues {
   private[this] val shared = new EmptyMovable[Any]
 
   /** An instance by the caller's word. */
   def make[A]: EmptyMovable[A] = shared.asInstanceOf[EmptyMovable[A]]
+
+  /** For blocks that always throw; before all others, since their type leaves the choice open. */
+  implicit def nothing: EmptyMovable[Nothing] = make
+}
+
+/** Plain values. */
+private[wick] trait EmptyValues extends EmptyContainers {
+  import EmptyMovable.make
 
   implicit def unit: EmptyMovable[Unit] = make
   implicit def string: EmptyMovable[String] = make

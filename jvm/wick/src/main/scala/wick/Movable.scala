@@ -39,6 +39,9 @@ object Movable extends MovableInstances {
   /** The instance of `A`. */
   def apply[A](implicit movable: Movable[A]): Movable[A] = movable
 
+  /** For blocks that always throw; before all others, since their type leaves the choice open. */
+  implicit def nothing: Movable[Nothing] = EmptyMovable.nothing
+
   /** An instance for a type that holds no tensor, by the caller's word. */
   def empty[A]: EmptyMovable[A] = EmptyMovable.make[A]
 

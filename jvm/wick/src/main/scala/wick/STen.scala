@@ -25,7 +25,14 @@ final class STen private[wick] (
     private[wick] val dims: Array[Long],
     owner0: Scope,
     slot0: Int
-) extends AutoCloseable {
+) extends AutoCloseable
+    with ops.ArrayOps
+    with ops.ElementwiseOps
+    with ops.ArithmeticOps
+    with ops.ReduceOps
+    with ops.ShapeOps
+    with ops.MatmulOps
+    with ops.IndexOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed.
   @volatile private[this] var owner: Scope = owner0
@@ -229,7 +236,14 @@ final class STen private[wick] (
 }
 
 /** Makes tensors. */
-object STen {
+object STen
+    extends ops.CreationFunctions
+    with ops.RandomFunctions
+    with ops.ArithmeticFunctions
+    with ops.ReduceFunctions
+    with ops.ShapeFunctions
+    with ops.MatmulFunctions
+    with ops.IndexFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2

@@ -1,0 +1,6 @@
+package wick
+package ops
+
+/** Functions of the [[STen]] companion: matrix products into a given tensor. */
+private[wick] trait MatmulFunctions {
+}

@@ -1,0 +1,6 @@
+package wick
+package ops
+
+/** Methods of [[STen]]: matrix products. */
+private[wick] trait MatmulOps { self: STen =>
+}

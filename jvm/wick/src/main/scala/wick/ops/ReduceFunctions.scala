@@ -1,0 +1,6 @@
+package wick
+package ops
+
+/** Functions of the [[STen]] companion: reductions into a given tensor. */
+private[wick] trait ReduceFunctions {
+}

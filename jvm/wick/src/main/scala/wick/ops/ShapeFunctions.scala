@@ -1,0 +1,6 @@
+package wick
+package ops
+
+/** Functions of the [[STen]] companion: joining tensors. */
+private[wick] trait ShapeFunctions {
+}

@@ -1,0 +1,225 @@
+package wick
+
+import java.lang.reflect.{InvocationTargetException, Method, Modifier}
+import scala.util.Random
+
+/** What a closed tensor answers: guarantee 1, pains 3 to 5, BR-214 and BR-220. */
+class ClosedSuite extends munit.FunSuite {
+  import Fixtures._
+
+  private def messageOf(body: => Any): String = intercept[ClosedTensorException](body).getMessage
+
+  test("pain 5: the exception names element type, shape, scope and cause") {
+    val message = Scope.named("step").root { implicit scope =>
+      val t = full(DType.F32, List(2, 3), 1)
+      t.close()
+      messageOf(values(t))
+    }
+    for (part <- List("f32", "[2, 3]", "\"step\"", "close()")) assert(message.contains(part), message)
+
+    val ended = Scope.named("epoch").unsafe { implicit scope => full(DType.I64, List(4), 1) }
+    val message2 = messageOf(values(ended))
+    for (part <- List("i64", "[4]", "scope \"epoch\" has ended")) assert(message2.contains(part), message2)
+    assert(ended.isClosed)
+    intercept[IllegalStateException](ended.shape) // so code that knows nothing of wick can catch it
+  }
+
+  test("pain 5: with tracing on it says where the tensor was made and where closed") {
+    Wick.tracing = true
+    try {
+      Scope.root { implicit scope =>
+        val t = madeHere()
+        closedHere(t)
+        val message = messageOf(t.shape)
+        val (made, closed) = message.splitAt(message.indexOf("closed at"))
+        assert(made.contains("made at") && made.contains("madeHere(ClosedSuite.scala:"), message)
+        assert(closed.contains("closedHere(ClosedSuite.scala:"), message)
+        assert(!message.contains("wick.Tracing"), message)
+        ()
+      }
+      val lost = endedHere()
+      val message = messageOf(lost.numel)
+      assert(message.contains("madeHere(ClosedSuite.scala:"), message)
+      assert(message.contains("endedHere(ClosedSuite.scala:"), message)
+    } finally Wick.tracing = false
+  }
+
+  private def madeHere()(implicit scope: Scope): STen = doubles(1, 2)
+  private def closedHere(t: STen): Unit = t.close()
+  private def endedHere(): STen = {
+    val lost = Scope.unsafe { implicit scope => madeHere() }
+    lost
+  }
+
+  test("guarantee 6: tracing lists live tensors with their birth places") {
+    Wick.tracing = true
+    try {
+      Scope.named("traced").root { implicit scope =>
+        val t = full(DType.F32, List(2, 3), 1)
+        val u = madeHere()
+        val live = Wick.liveTensors
+        assertEquals(live.map(_.shape), Seq(List(2L, 3L), List(2L)))
+        assertEquals(live.map(_.dtype), Seq[DType](DType.F32, DType.F64))
+        assertEquals(live.map(_.scope).distinct, Seq("\"traced\""))
+        assertEquals(live.map(_.numBytes), Seq(24L, 16L))
+        assert(live(1).bornAt.exists(_.getMethodName == "madeHere"), live(1).toString)
+        u.close()
+        assertEquals(Wick.liveTensors.size, 1)
+        val moved = Scope.named("inner") { implicit scope => doubles(1) }
+        assertEquals(Wick.liveTensors.map(_.scope), Seq("\"traced\"", "\"traced\""))
+        assert(!moved.isClosed && !t.isClosed)
+      }
+      assertEquals(Wick.liveTensors, Seq.empty[LiveTensor])
+    } finally Wick.tracing = false
+    Scope.root { implicit scope =>
+      doubles(1)
+      assertEquals(Wick.liveTensors, Seq.empty[LiveTensor])
+    }
+  }
+
+  test("guarantee 2, pain 4: closing twice frees once") {
+    Scope.root { implicit scope =>
+      val before = Wick.memory.freed
+      val t = doubles(1)
+      t.close()
+      t.close()
+      t.release()
+      assertEquals(Wick.memory.freed, before + 1)
+      assertEquals(scope.live, 0)
+    }
+  }
+
+  test("BR-220: views outlive the tensor that they were taken of") {
+    Scope.root { implicit scope =>
+      val base = doubles(0, 1, 2, 3)
+      val narrow = STen.own(Native.view(Native.opCode("view", "narrow"), base.handle, 0, 1, 2, 0))
+      val bytes = Wick.memory.liveBytes
+      base.close()
+      assertEquals(values(narrow), List(1.0, 2.0))
+      assertEquals(Wick.memory.liveBytes, bytes)
+      assertEquals(narrow.toString, "STen([1., 2.], f64, [2])")
+      intercept[ClosedTensorException](values(base))
+      intercept[ClosedTensorException](base.sharesStorageWith(narrow))
+      intercept[ClosedTensorException](narrow.sharesStorageWith(base))
+      narrow.close()
+      intercept[ClosedTensorException](values(narrow))
+      ()
+    }
+  }
+
+  test("the native table refuses a freed handle, too") {
+    Scope.root { implicit scope =>
+      val t = doubles(1, 2)
+      val handle = t.handle
+      t.close()
+      assert(!Native.isLive(handle))
+      intercept[ClosedTensorException](Native.shape(handle))
+      intercept[ClosedTensorException](Native.toDoubles(handle, new Array[Double](2)))
+      ()
+    }
+  }
+
+  test("pain 3: random orders of closing and using never read freed memory") {
+    val random = new Random(42)
+    val before = Wick.memory
+    for (_ <- 0 until 300) {
+      val scopes = Array.fill(3)(Scope.free)
+      val tensors = Array.fill(8) {
+        val of = scopes(random.nextInt(3))
+        (of, random.nextInt(100).toDouble)
+      }.map { case (s, x) => (full(DType.F64, List(16), x)(s), x) }
+      for (_ <- 0 until 40) {
+        val (t, x) = tensors(random.nextInt(8))
+        random.nextInt(5) match {
+          case 0 => t.close()
+          case 1 if random.nextInt(6) == 0 => scopes(random.nextInt(3)).release()
+          case 2 =>
+            try scopes(random.nextInt(3))(t)
+            catch { case _: IllegalStateException => () }
+          case _ =>
+            try assertEquals(values(t), List.fill(16)(x))
+            catch { case _: ClosedTensorException => assert(t.isClosed) }
+        }
+        t.toString
+      }
+      scopes.foreach(_.release())
+      assert(tensors.forall(_._1.isClosed))
+    }
+    assertEquals(Wick.memory.liveTensors, before.liveTensors)
+    assertEquals(Wick.memory.liveBytes, before.liveBytes)
+  }
+
+  // The methods that answer for closed tensors, and those that are not the user's.
+  private val answers = Set(
+    "toString", "close", "release", "isClosed", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait",
+    "rawHandle", "dims", "dtypeUnchecked", "shapeText", "moveOut"
+  )
+
+  private def publicMethods: List[Method] =
+    classOf[STen].getMethods.toList
+      .filter(m => !Modifier.isStatic(m.getModifiers) && !m.getName.contains("$"))
+      .filter(m => !answers(m.getName))
+
+  /** Some value for each parameter; None where a method wants something else. */
+  private def arguments(method: Method, tensor: STen, scope: Scope): Option[Array[AnyRef]] = {
+    val made = method.getParameterTypes.map[AnyRef] {
+      case c if c == classOf[Scope]       => scope
+      case c if c == classOf[STen]        => tensor
+      case c if c == classOf[Long]        => Long.box(0)
+      case c if c == classOf[Int]         => Int.box(0)
+      case c if c == classOf[Byte]        => Byte.box(6)
+      case c if c == classOf[Short]       => Short.box(0)
+      case c if c == classOf[Double]      => Double.box(0)
+      case c if c == classOf[Float]       => Float.box(0)
+      case c if c == classOf[Boolean]     => Boolean.box(false)
+      case c if c == classOf[String]      => "L"
+      case c if c == classOf[STenOptions] => STenOptions.d
+      case c if c == classOf[DType]       => DType.F64
+      case c if c == classOf[Device]      => CPU
+      case c if c == classOf[Option[_]]   => None
+      case c if c.isAssignableFrom(classOf[List[_]]) =>
+        if (method.getGenericParameterTypes.exists(_.toString.contains("STen"))) List(tensor) else List(Long.box(0))
+      case c if c == classOf[Array[Long]]   => Array(0L)
+      case c if c == classOf[Array[Int]]    => Array(0)
+      case c if c == classOf[Array[Double]] => Array(0.0)
+      case _                                => null
+    }
+    if (made.contains(null)) None else Some(made)
+  }
+
+  private def refuses(method: Method, receiver: STen, tensor: STen, scope: Scope): Option[String] =
+    arguments(method, tensor, scope) match {
+      case None => Some(s"$method: no arguments known; teach ClosedSuite its parameter types")
+      case Some(args) =>
+        try {
+          val result = method.invoke(receiver, args: _*)
+          Some(s"$method returned $result")
+        } catch {
+          case e: InvocationTargetException if e.getCause.isInstanceOf[ClosedTensorException] => None
+          case e: InvocationTargetException => Some(s"$method threw ${e.getCause}")
+        }
+    }
+
+  test("BR-214, pain 3: every public method of a closed tensor throws") {
+    Scope.root { implicit scope =>
+      val open = doubles(1)
+      val closed = doubles(1)
+      closed.close()
+      val wrong = publicMethods.flatMap(m => refuses(m, closed, open, scope))
+      assert(publicMethods.size > 25)
+      assert(wrong.isEmpty, wrong.mkString("\n"))
+    }
+  }
+
+  test("BR-214, pain 3: every public method throws for a closed operand") {
+    Scope.root { implicit scope =>
+      val open = doubles(1)
+      val closed = doubles(1)
+      closed.close()
+      val withTensor = publicMethods.filter(_.getParameterTypes.contains(classOf[STen]))
+      val wrong = withTensor.flatMap(m => refuses(m, open, closed, scope))
+      assert(withTensor.nonEmpty)
+      assert(wrong.isEmpty, wrong.mkString("\n"))
+    }
+  }
+}
