@@ -30,7 +30,7 @@ final class Native {
     NativeLoader.load();
     try {
       init(NativeLoader.VERSION);
-    } catch (UnsatisfiedLinkError e) {
+    } catch (LinkageError | RuntimeException e) {
       throw NativeLoader.notOurs(e);
     }
   }
