@@ -3,3 +3,5 @@
 pub mod copy;
 pub mod elementwise;
 pub mod fill;
+pub mod index;
+pub mod mask;
