@@ -112,7 +112,11 @@ impl Gather {
     /// Rows of equal length, dense in both tensors, one index each.
     fn is_rows(&self) -> bool {
         let dense = |k| self.nest.inner_stride(k) == 1;
-        self.grain > 1 && self.nest.rank() == 2 && dense(0) && dense(1) && self.nest.inner_stride(2) == 0
+        self.grain > 1
+            && self.nest.rank() == 2
+            && dense(0)
+            && dense(1)
+            && self.nest.inner_stride(2) == 0
     }
 
     /// # Safety
@@ -145,28 +149,30 @@ impl Gather {
         let out = self.out.start().cast::<W>();
         let source = self.source.start().cast::<W>();
         let (index, step) = (self.index.base(), self.index.step);
-        self.nest.runs(start, end - start, |length, [to, from, at]| {
-            // SAFETY: the nest stays inside the layouts, the index value inside the source.
-            unsafe {
-                let to = out.offset(to as isize);
-                let at = index.offset(at as isize);
-                if i == 0 {
-                    let from = source.offset((from + self.index.load(at) * step) as isize);
-                    if o == 1 && s == 1 {
-                        return copy_row(from, to, length as usize);
+        self.nest
+            .runs(start, end - start, |length, [to, from, at]| {
+                // SAFETY: the nest stays inside the layouts, the index value inside the source.
+                unsafe {
+                    let to = out.offset(to as isize);
+                    let at = index.offset(at as isize);
+                    if i == 0 {
+                        let from = source.offset((from + self.index.load(at) * step) as isize);
+                        if o == 1 && s == 1 {
+                            return copy_row(from, to, length as usize);
+                        }
+                        for k in 0..length as isize {
+                            to.offset(k * o).write(from.offset(k * s).read());
+                        }
+                        return;
                     }
+                    let from = source.offset(from as isize);
                     for k in 0..length as isize {
-                        to.offset(k * o).write(from.offset(k * s).read());
+                        let at = self.index.load(at.offset(k * i)) * step;
+                        to.offset(k * o)
+                            .write(from.offset(k * s + at as isize).read());
                     }
-                    return;
                 }
-                let from = source.offset(from as isize);
-                for k in 0..length as isize {
-                    let at = self.index.load(at.offset(k * i)) * step;
-                    to.offset(k * o).write(from.offset(k * s + at as isize).read());
-                }
-            }
-        });
+            });
     }
 }
 
@@ -264,7 +270,9 @@ impl Scatter {
         let (sizes, strides) = (target.layout.shape(), target.layout.strides());
         let wide = (0..sizes.len()).filter(|d| strides[*d] != 0 && sizes[*d] >= WIDE);
         // The outermost in memory: parts stay far from each other.
-        let cut = wide.max_by_key(|d| strides[*d]).map_or(Cut::Range, Cut::Dim);
+        let cut = wide
+            .max_by_key(|d| strides[*d])
+            .map_or(Cut::Range, Cut::Dim);
         Scatter {
             arch,
             target,
@@ -300,7 +308,11 @@ impl Scatter {
         one: impl Fn(*mut T, *const T),
     ) {
         // The index first: the walk follows its order, so that the last of several writes wins.
-        let nest = Nest::new(&[&self.index.view.layout, &self.target.layout, &self.source.layout]);
+        let nest = Nest::new(&[
+            &self.index.view.layout,
+            &self.target.layout,
+            &self.source.layout,
+        ]);
         let [i, t, s] = [0, 1, 2].map(|k| nest.inner_stride(k) as isize);
         let target = self.target.start().cast::<T>();
         let source = self.source.start().cast::<T>();
@@ -328,7 +340,10 @@ impl Scatter {
                 for k in 0..length as isize {
                     let value = self.index.load(at.offset(k * i));
                     if range.contains(&value) {
-                        one(to.offset(k * t + (value * step) as isize), from.offset(k * s));
+                        one(
+                            to.offset(k * t + (value * step) as isize),
+                            from.offset(k * s),
+                        );
                     }
                 }
             }

@@ -74,17 +74,31 @@ impl Kernel for MaskedFill {
     fn run(&self, part: &Window, _: ThreadInfo, _: &mut [u8]) {
         let dim = part.dim(0);
         let arch = self.operands.arch;
-        with_dtype!(self.operands.out.dtype, E => {
-            type T = <E as Element>::Compute;
-            let value = T::from_i64(self.bits as i64);
-            // SAFETY: whoever made the operands keeps their storages alive and their layouts
-            // inside; the scheduler gives each part its own elements.
-            unsafe {
-                self.operands.for_blocks::<T, T>(dim.start, dim.end, &mut |[mask, x], out| {
-                    arch.dispatch(Select { mask, x, out, value })
-                });
-            }
-        })
+        macro_rules! fill {
+            ($t:ty) => {{
+                type T = $t;
+                let value = T::from_i64(self.bits as i64);
+                // SAFETY: whoever made the operands keeps their storages alive and their layouts
+                // inside; the scheduler gives each part its own elements.
+                unsafe {
+                    self.operands
+                        .for_blocks::<T, T>(dim.start, dim.end, &mut |[mask, x], out| {
+                            arch.dispatch(Select {
+                                mask,
+                                x,
+                                out,
+                                value,
+                            })
+                        });
+                }
+            }};
+        }
+        match self.operands.out.dtype.size() {
+            1 => fill!(u8),
+            2 => fill!(i16),
+            4 => fill!(i32),
+            _ => fill!(i64),
+        }
     }
 }
 
@@ -117,7 +131,9 @@ impl Mask {
     /// The view's storage covers its layout and is alive; positions lie in it.
     unsafe fn blocks(&self, start: i64, end: i64, f: &mut dyn FnMut(i64, &[Bool])) {
         let mut buffer = Buffer::<Bool>::default();
-        let direct = self.view.dtype == Bool::DTYPE && self.nest.rank() == 1 && self.nest.inner_stride(1) == 1;
+        let direct = self.view.dtype == Bool::DTYPE
+            && self.nest.rank() == 1
+            && self.nest.inner_stride(1) == 1;
         let mut at = start;
         while at < end {
             let n = (end - at).min(BLOCK as i64);
@@ -299,7 +315,10 @@ impl<T: Number> WithSimd for AllEqual<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
-        self.0.iter().zip(self.1).fold(true, |all, (a, b)| all & (a == b))
+        self.0
+            .iter()
+            .zip(self.1)
+            .fold(true, |all, (a, b)| all & (a == b))
     }
 }
 

@@ -1,6 +1,10 @@
 //! Operations by family: check, promote, broadcast, allocate, run.
 
+pub mod advanced;
 pub mod array;
 pub mod creation;
 pub mod elementwise;
+pub mod index;
+pub mod mask;
 pub mod promote;
+pub mod put;
