@@ -525,10 +525,7 @@ fn threads_do_not_change_results() {
         &one,
         DType::F32,
         &[n, width],
-        &[].repeat(0)
-            .into_iter()
-            .chain((0..n * width).map(|k| k % 1009))
-            .collect::<Vec<i64>>(),
+        &(0..n * width).map(|k| k % 1009).collect::<Vec<i64>>(),
     );
     let thirds = wick_runtime::ops::elementwise::binary(
         &one,
