@@ -1,5 +1,6 @@
 //! The kernels, by family.
 
 pub mod copy;
+pub mod creation;
 pub mod elementwise;
 pub mod fill;

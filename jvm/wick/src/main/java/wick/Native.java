@@ -127,6 +127,11 @@ final class Native {
 
   static native long linspace(int dtype, double start, double end, long steps);
 
+  static native void fill(long a, int kind, long bits);
+
+  /** {@code value}: a tensor without dimensions. */
+  static native void fillTensor(long a, long value);
+
   // random: numbers are a function of (seed, offset, place) alone
   static native void seed(long seed);
 
@@ -152,7 +157,6 @@ final class Native {
   /** dst takes src's values, cast and broadcast. */
   static native void copy(long dst, long src);
 
-  static native void fill(long a, int kind, long bits);
 
   static native boolean equal(long a, long b);
 

@@ -27,6 +27,7 @@ final class STen private[wick] (
     slot0: Int
 ) extends AutoCloseable
     with ops.ArrayOps
+    with ops.CreationOps
     with ops.ElementwiseOps
     with ops.ArithmeticOps
     with ops.ReduceOps
