@@ -9,7 +9,7 @@ pub(super) fn erf_f64(x: f64) -> f64 {
 }
 #[inline(always)]
 pub(super) fn erfc_f32(x: f32) -> f32 {
-    libm::erfcf(x)
+    libm::erfc(x as f64) as f32
 }
 #[inline(always)]
 pub(super) fn erfc_f64(x: f64) -> f64 {

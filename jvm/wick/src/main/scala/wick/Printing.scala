@@ -165,6 +165,8 @@ private[wick] object Printing {
   /** Elements as texts of one width. */
   private object Cells {
     private val Precision = 6
+    private val MinNormal32 = java.lang.Float.MIN_NORMAL.toDouble
+    private val MinNormal64 = java.lang.Double.MIN_NORMAL
 
     def format(bits: Array[Long], dtype: DType): Array[String] =
       if (dtype.isFloatingPoint) floats(bits.map(longBitsToDouble), dtype)
@@ -208,14 +210,17 @@ private[wick] object Printing {
       val fraction = rounded.foldLeft(0) { (n, d) =>
         if (d == null || d.signum == 0) n else math.max(n, d.stripTrailingZeros.precision - 1)
       }
-      xs.zip(rounded).map {
-        case (_, null) => ""
-        case (x, d) =>
-          val exponent = if (d.signum == 0) 0 else d.precision - d.scale - 1
-          val mantissa = d.movePointLeft(exponent).setScale(fraction, RoundingMode.HALF_EVEN).toPlainString
-          val power = math.abs(exponent).toString
-          sign(x) + (if (fraction == 0) mantissa + "." else mantissa) + "e" +
-            (if (exponent < 0) "-" else "+") + (if (power.length < 2) "0" + power else power)
+      val powers = rounded.map(d => if (d == null || d.signum == 0) 0 else d.precision - d.scale - 1)
+      val digitsOfPower = powers.foldLeft(2)((n, p) => math.max(n, math.abs(p).toString.length))
+      Array.tabulate(xs.length) { i =>
+        if (rounded(i) == null) ""
+        else {
+          val mantissa =
+            rounded(i).movePointLeft(powers(i)).setScale(fraction, RoundingMode.HALF_EVEN).toPlainString
+          val power = math.abs(powers(i)).toString
+          sign(xs(i)) + (if (fraction == 0) mantissa + "." else mantissa) + "e" +
+            (if (powers(i) < 0) "-" else "+") + "0" * (digitsOfPower - power.length) + power
+        }
       }
     }
 
@@ -227,10 +232,11 @@ private[wick] object Printing {
 
     /** The shortest decimal that reads back as `x` in its element type. */
     private def decimal(x: Double, dtype: DType): Decimal = dtype match {
-      case DType.F32  => new Decimal(x.toFloat.toString)
       case DType.F16  => shortest(x, 11, -14)
       case DType.BF16 => shortest(x, 8, -126)
-      case _          => new Decimal(x.toString)
+      // Java's texts are the shortest or close to it, except for denormals before JDK 19.
+      case DType.F32 => if (math.abs(x) < MinNormal32) shortest(x, 24, -126) else new Decimal(x.toFloat.toString)
+      case _         => if (math.abs(x) < MinNormal64) shortest(x, 53, -1022) else new Decimal(x.toString)
     }
 
     /** As [[decimal]] for a format of `bits` significant bits and least normal exponent `least`. */

@@ -11,7 +11,7 @@ package wick
   * Scope.root { implicit scope =>
   *   val x = STen.fromDoubleArray(Array(1d, 2d, 3d, 4d), List(2, 2), CPU, DoublePrecision)
   *   val y = (x + 1.0).exp.sum(0, keepDim = false)
-  *   println(y)                       // STen([27.47464777, 168.87820561], f64, [2])
+  *   println(y)                       // STen([ 61.987206, 168.498696], f64, [2])
   *   assert(y.shape == List(2L) && y.isDouble)
   * }
   * }}}
@@ -29,6 +29,7 @@ final class STen private[wick] (
     with ops.ArrayOps
     with ops.CreationOps
     with ops.ElementwiseOps
+    with ops.BinaryOps
     with ops.ArithmeticOps
     with ops.ReduceOps
     with ops.ShapeOps
@@ -240,6 +241,8 @@ final class STen private[wick] (
 object STen
     extends ops.CreationFunctions
     with ops.RandomFunctions
+    with ops.ElementwiseFunctions
+    with ops.BinaryFunctions
     with ops.ArithmeticFunctions
     with ops.ReduceFunctions
     with ops.ShapeFunctions
@@ -287,6 +290,13 @@ object STen
     val handle = raw & Native.HANDLE_MASK
     val slot = scope.enter(handle)
     new STen(handle, Native.shape(handle), scope, slot)
+  }
+
+  /** As `own(raw)` for a result whose shape is known; nobody writes to `dims` afterwards. */
+  private[wick] def own(raw: Long, dims: Array[Long])(implicit scope: Scope): STen = {
+    val handle = raw & Native.HANDLE_MASK
+    val slot = scope.enter(handle)
+    new STen(handle, dims, scope, slot)
   }
 
   /** As `own(raw)`, where the result's shape may be that of `a`. */

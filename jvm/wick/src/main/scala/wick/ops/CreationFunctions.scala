@@ -190,13 +190,15 @@ private[wick] trait CreationFunctions {
     */
   def full[S: Sc](size: Seq[Long], value: Double, tensorOptions: STenOptions = STen.dOptions): STen = {
     val dtype = dense("full", tensorOptions)
-    STen.own(Native.full(dtype, size.toArray, Native.FLOAT, Codes.bits(value)))
+    val dims = size.toArray
+    STen.own(Native.full(dtype, dims, Native.FLOAT, Codes.bits(value)), dims)
   }
 
   /** As [[full]] with a whole number of all 64 bits. */
   def full_l[S: Sc](size: Seq[Long], value: Long, tensorOptions: STenOptions = STen.lOptions): STen = {
     val dtype = dense("full", tensorOptions)
-    STen.own(Native.full(dtype, size.toArray, Native.INT, value))
+    val dims = size.toArray
+    STen.own(Native.full(dtype, dims, Native.INT, value), dims)
   }
 
   /** Ones. */
@@ -208,13 +210,14 @@ private[wick] trait CreationFunctions {
     full_l(size, 0L, tensorOptions)
 
   /** Elements of any value, to be written before they are read. */
-  def empty[S: Sc](size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen =
-    STen.own(Native.empty(dense("empty", tensorOptions), size.toArray))
+  def empty[S: Sc](size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen = {
+    val dims = size.toArray
+    STen.own(Native.empty(dense("empty", tensorOptions), dims), dims)
+  }
 
   private def fullLike[S: Sc](tensor: STen, kind: Int, bits: Long): STen = {
-    val handle = tensor.handle
-    val raw = Native.full((handle & Native.DTYPE_MASK).toInt, tensor.dims, kind, bits)
-    STen.own(raw | 1L << Native.HINT_SHIFT, tensor)
+    val dtype = (tensor.handle & Native.DTYPE_MASK).toInt
+    STen.own(Native.full(dtype, tensor.dims, kind, bits), tensor.dims)
   }
 
   /** Ones, of the shape and element type of `tensor`. */
@@ -231,10 +234,8 @@ private[wick] trait CreationFunctions {
   def fullLike[S: Sc](tensor: STen, value: Long): STen = fullLike(tensor, Native.INT, value)
 
   /** Elements of any value, of the shape and element type of `tensor`. */
-  def emptyLike[S: Sc](tensor: STen): STen = {
-    val raw = Native.empty((tensor.handle & Native.DTYPE_MASK).toInt, tensor.dims)
-    STen.own(raw | 1L << Native.HINT_SHIFT, tensor)
-  }
+  def emptyLike[S: Sc](tensor: STen): STen =
+    STen.own(Native.empty((tensor.handle & Native.DTYPE_MASK).toInt, tensor.dims), tensor.dims)
 
   /** The `n` by `n` matrix with ones on the main diagonal and zeros elsewhere. */
   def eye[S: Sc](n: Int, tensorOptions: STenOptions = STen.dOptions): STen = eye(n, n, tensorOptions)
