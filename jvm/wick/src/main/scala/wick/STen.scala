@@ -26,15 +26,15 @@ final class STen private[wick] (
     owner0: Scope,
     slot0: Int
 ) extends AutoCloseable
-    with ops.ArrayOps
-    with ops.CreationOps
-    with ops.ElementwiseOps
-    with ops.BinaryOps
-    with ops.ArithmeticOps
-    with ops.ReduceOps
-    with ops.ShapeOps
-    with ops.MatmulOps
-    with ops.IndexOps {
+    with ArrayOps
+    with CreationOps
+    with ElementwiseOps
+    with BinaryOps
+    with ArithmeticOps
+    with ReduceOps
+    with ShapeOps
+    with MatmulOps
+    with IndexOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed.
   @volatile private[this] var owner: Scope = owner0
@@ -239,15 +239,15 @@ final class STen private[wick] (
 
 /** Makes tensors. */
 object STen
-    extends ops.CreationFunctions
-    with ops.RandomFunctions
-    with ops.ElementwiseFunctions
-    with ops.BinaryFunctions
-    with ops.ArithmeticFunctions
-    with ops.ReduceFunctions
-    with ops.ShapeFunctions
-    with ops.MatmulFunctions
-    with ops.IndexFunctions {
+    extends CreationFunctions
+    with RandomFunctions
+    with ElementwiseFunctions
+    with BinaryFunctions
+    with ArithmeticFunctions
+    with ReduceFunctions
+    with ShapeFunctions
+    with MatmulFunctions
+    with IndexFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2

@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Methods of [[STen]]: one value everywhere. */
 private[wick] trait CreationOps { self: STen =>
