@@ -93,9 +93,10 @@ fn parity(y: f64) -> (bool, bool) {
     } else {
         a
     };
-    let shifted = a + INTEGERS;
-    let whole = shifted - INTEGERS == a;
-    (whole & (shifted.to_bits() & 1 == 1), whole)
+    let large = a >= INTEGERS;
+    let aligned = if large { a } else { a + INTEGERS };
+    let whole = large | (aligned - INTEGERS == a);
+    (whole & (aligned.to_bits() & 1 == 1), whole)
 }
 
 /// The special cases of powers that are decided by the operands, given the power of `|x|`.
