@@ -48,6 +48,9 @@ public final class Native {
 
   public static native boolean isLive(long a);
 
+  /** A second handle of the same elements. */
+  public static native long alias(long a);
+
   public static native long[] shape(long a);
 
   public static native long[] strides(long a);

@@ -231,7 +231,7 @@ final class STen private[wick] (
 
   /** A second owner of the same elements. */
   private[wick] def alias[S: Sc]: STen =
-    STen.own(Native.viewList(STen.viewCode, handle, dims), this)
+    STen.own(Native.alias(handle), this)
 
   /** The elements as NumPy prints them, with element type and shape; long dimensions are cut. */
   override def toString: String = Printing.show(this)
@@ -251,7 +251,6 @@ object STen
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
-  private lazy val viewCode = Native.opCode("view", "view")
 
   /** f64 on the processor. */
   val dOptions: STenOptions = STenOptions(DType.F64)

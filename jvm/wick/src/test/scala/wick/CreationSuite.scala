@@ -8,14 +8,11 @@ class CreationSuite extends FunSuite {
   private val dtypes = DType.values
 
   /** The elements as doubles, whatever the type. */
-  private def values(t: STen)(implicit scope: Scope): List[Double] =
-    Fixtures.values(STen.own(Native.cast(t.handle, DType.F64.number)))
-
-  private def longs(t: STen): List[Long] = {
-    val out = new Array[Long](t.numel.toInt)
-    Native.toLongs(t.handle, out)
-    out.toList
+  private def values(t: STen): List[Double] = Scope.unsafe { implicit scope =>
+    t.copyTo(STenOptions.d).toDoubleArray.toList
   }
+
+  private def longs(t: STen): List[Long] = t.toLongArray.toList
 
   /** Runs `body`, which must throw, and checks that it left no tensor and no byte behind. */
   private def refused[E <: Throwable](body: Scope => Any)(implicit tag: reflect.ClassTag[E], loc: munit.Location): E =
@@ -102,8 +99,11 @@ class CreationSuite extends FunSuite {
     refused[ShapeException](s => STen.empty(Seq(-1, 3))(s))
     refused[ShapeException](s => STen.full(Seq(-1, 0), 1.0)(s))
     refused[ShapeException](s => STen.eye(-1)(s))
-    refused[OutOfNativeMemoryError](s => STen.zeros(Seq(1L << 45))(s))
-    ()
+    // munit lets virtual machine errors pass.
+    val exhausted =
+      try { Scope.unsafe(s => STen.zeros(Seq(1L << 45))(s)); "" }
+      catch { case e: OutOfNativeMemoryError => e.getMessage }
+    assert(exhausted.contains("281474976710656 bytes asked"), exhausted)
   }
 
   test("zeros, ones, full, empty and their Like forms, in every type") {
@@ -211,7 +211,7 @@ class CreationSuite extends FunSuite {
     Scope.root { implicit scope =>
       assertEquals(List(98, 103, 196, 64).map(n => STen.arange(0, 1, 1.0 / n).numel), List(99L, 104L, 197L, 64L))
       val t = STen.arange(0, 1e4, 0.1, STenOptions.f)
-      assertEquals((t.numel, values(t)(50000)), (100000L, 5000.0))
+      assertEquals((t.numel, values(t).apply(50000)), (100000L, 5000.0))
       val d = STen.arange(-3, 1e4, 0.1)
       assertEquals(values(d), List.tabulate(d.numel.toInt)(i => -3 + i * 0.1))
       assertEquals(values(STen.arange(1, -1, -0.25)), List(1, 0.75, 0.5, 0.25, 0, -0.25, -0.5, -0.75))
@@ -284,6 +284,55 @@ class CreationSuite extends FunSuite {
     refused[DTypeException](s => STen.linspace(3, 7, 3, STenOptions.bool)(s))
     refused[DTypeException](s => STen.linspace(0, 300, 3, STenOptions.b)(s))
     ()
+  }
+
+  test("LP-08: to arrays of every primitive type; a type that does not hold all values is refused") {
+    Scope.root { implicit scope =>
+      for (d <- dtypes) {
+        val t = STen.arange_l(0, 6, 1).castToType(d)
+        def of[A](allowed: DType*)(body: => Seq[A])(toDouble: A => Double): Unit =
+          if (allowed.contains(d))
+            assertEquals(body.map(toDouble).toList, if (d == DType.Bool) List(0d, 1, 1, 1, 1, 1) else List(0d, 1, 2, 3, 4, 5))
+          else {
+            val e = intercept[DTypeException](body)
+            assert(e.getMessage.contains(s"$d [6]"), e.getMessage)
+          }
+        import DType._
+        of(F64, F32, F16, BF16)(t.toDoubleArray.toSeq)(identity)
+        of(F32, F16, BF16)(t.toFloatArray.toSeq)(_.toDouble)
+        of(I64, I32, I16, I8, U8)(t.toLongArray.toSeq)(_.toDouble)
+        of(I32, I16, I8, U8)(t.toIntArray.toSeq)(_.toDouble)
+        of(I16, I8, U8)(t.toShortArray.toSeq)(_.toDouble)
+        of(I8, U8)(t.toByteArray.toSeq)(_.toDouble)
+        of(Bool)(t.toBooleanArray.toSeq)(b => if (b) 1 else 0)
+        val one = STen.full(Nil, 1, STenOptions(d))
+        assertEquals((one.item, one.itemLong), (1.0, 1L))
+        intercept[ShapeException](t.item)
+        intercept[ShapeException](t.itemLong)
+      }
+      assertEquals(STen.full(Seq(1), 255, STenOptions.u8).toByteArray.toList, List(-1.toByte))
+      assertEquals(STen.full(Seq(1), 255, STenOptions.u8).toShortArray.toList, List(255.toShort))
+      assertEquals(STen.full(Seq(2), 1, STenOptions.f16).toHalfBits.toList, List.fill(2)(0x3c00.toShort))
+      assertEquals(STen.full(Seq(2), 1, STenOptions.bf16).toHalfBits.toList, List.fill(2)(0x3f80.toShort))
+      assertEquals(STen.scalarLong(Long.MaxValue, STenOptions.l).itemLong, Long.MaxValue)
+    }
+  }
+
+  test("casts: a copy, or the same elements where the type is the same already") {
+    Scope.root { implicit scope =>
+      val t = STen(-1.5, 0.0, 300.7)
+      val all = List(t.castToDouble, t.castToFloat, t.castToHalf, t.castToBF16, t.castToLong, t.castToInt)
+      val more = List(t.castToShort, t.castToByte, t.castToUnsignedByte, t.castToBool)
+      assertEquals((all ++ more).map(_.dtype.name), List("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"))
+      assertEquals((all ++ more).map(_.sharesStorageWith(t)), true :: List.fill(9)(false))
+      assertEquals(longs(t.castToLong), List(-1L, 0L, 300L))
+      assertEquals(t.castToBool.toBooleanArray.toList, List(true, false, true))
+      assertEquals(t.castToType(6: Byte).dtype, DType.F32: DType)
+      intercept[DTypeException](t.castToType(9: Byte))
+      val copy = t.copyTo(STenOptions.d)
+      assert(!copy.sharesStorageWith(t))
+      assert(t.copyToDevice(CPU).sharesStorageWith(t))
+    }
   }
 
   test("closed tensors and sparse options are refused") {
