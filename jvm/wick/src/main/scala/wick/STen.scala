@@ -229,8 +229,10 @@ final class STen private[wick] (
   def sharesStorageWith(other: STen): Boolean = Native.sharesStorage(handle, other.handle)
 
   /** A second owner of the same elements. */
-  private[wick] def alias[S: Sc]: STen =
-    STen.own(Native.viewList(STen.viewCode, handle, dims), this)
+  private[wick] def alias[S: Sc]: STen = {
+    val open = handle
+    STen.own(Native.viewList(STen.viewCode, open, dims), this)
+  }
 
   /** The elements as NumPy prints them, with element type and shape; long dimensions are cut. */
   override def toString: String = Printing.show(this)
