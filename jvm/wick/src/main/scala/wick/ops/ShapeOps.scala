@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Methods of [[STen]]: views and rearrangements. */
 private[wick] trait ShapeOps { self: STen =>
