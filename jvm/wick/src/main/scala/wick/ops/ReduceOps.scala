@@ -1,5 +1,4 @@
 package wick
-package ops
 
 import Reductions._
 
