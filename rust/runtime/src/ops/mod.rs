@@ -3,4 +3,5 @@
 pub mod array;
 pub mod creation;
 pub mod elementwise;
+pub mod matmul;
 pub mod promote;
