@@ -110,7 +110,13 @@ lazy val examples = (project in file("jvm/examples"))
 
 lazy val conformance = (project in file("tests/conformance"))
   .dependsOn(wick)
-  .settings(java11, forked, unpublished, name := "wick-conformance")
+  .settings(
+    java11,
+    forked,
+    unpublished,
+    name := "wick-conformance",
+    libraryDependencies += "com.lihaoyi" %% "ujson" % "4.1.0"
+  )
 
 lazy val stress = (project in file("tests/stress"))
   .dependsOn(wick)

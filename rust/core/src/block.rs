@@ -16,23 +16,32 @@ use crate::with_dtype;
 /// Elements a buffer holds.
 pub const BLOCK: usize = 512;
 
-/// Rows at least this long are walked one by one, so that operands in place need no copy.
+/// Rows at least this long are walked one by one.
 const LONG_ROW: i64 = 64;
 
-/// Room for one block.
-pub struct Buffer<T>([MaybeUninit<T>; BLOCK]);
+/// Room for one block, not initialised.
+pub struct Buffer<T>(MaybeUninit<[T; BLOCK]>);
 
 impl<T: Copy> Default for Buffer<T> {
+    #[inline(always)]
     fn default() -> Self {
-        Buffer([const { MaybeUninit::uninit() }; BLOCK])
+        Buffer::new()
     }
 }
 
 impl<T: Copy> Buffer<T> {
-    /// The first `n` elements, to be written before they are read.
+    /// A buffer whose elements are to be written before they are read. Inlined, so that it is made
+    /// in place and never copied.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Buffer(MaybeUninit::uninit())
+    }
+
+    /// The first `n` elements.
     ///
     /// # Safety
     /// The caller writes every element before reading it.
+    #[inline(always)]
     pub unsafe fn slice(&mut self, n: usize) -> &mut [T] {
         assert!(n <= BLOCK);
         // SAFETY: in bounds; T is a plain number and the caller writes before it reads.
@@ -174,6 +183,53 @@ impl<const N: usize> Operands<N> {
         end: i64,
         f: &mut dyn FnMut([&[T]; N], &mut [U]),
     ) {
+        let nest = &self.nest;
+        let direct: [bool; N] = core::array::from_fn(|i| {
+            self.inputs[i].dtype == T::DTYPE && nest.inner_stride(i + 1) == 1 && !self.aliased
+        });
+        let out_direct = self.out.dtype == U::DTYPE && nest.inner_stride(0) == 1;
+        let inner = nest.inner();
+        // Long rows are walked one by one so that operands in place need no copy; short ones are
+        // gathered across rows.
+        let rows = inner >= LONG_ROW || start / inner == (end - 1).max(start) / inner;
+        if !(rows && out_direct && direct.iter().all(|d| *d)) {
+            // SAFETY: the caller's promises are passed on.
+            return unsafe { self.buffered(start, end, rows.then_some((direct, out_direct)), f) };
+        }
+        let mut at = start;
+        while at < end {
+            let n = (inner - at % inner).min(end - at);
+            // SAFETY: positions inside the nest, rows of unit stride; the inputs are slices that no
+            // output shares (aliased turns this path off).
+            unsafe {
+                let slices = core::array::from_fn(|i| {
+                    let first = self.inputs[i].start().cast::<T>();
+                    slice::from_raw_parts(first.offset(nest.offset(i + 1, at) as isize), n as usize)
+                });
+                let first = self
+                    .out
+                    .start()
+                    .cast::<U>()
+                    .offset(nest.offset(0, at) as isize);
+                f(slices, slice::from_raw_parts_mut(first, n as usize));
+            }
+            at += n;
+        }
+    }
+
+    /// [`Operands::for_blocks`] where an operand needs a buffer. `in_place` says which inputs, and
+    /// whether the output, may be used as they lie, row by row.
+    ///
+    /// # Safety
+    /// As for `for_blocks`.
+    #[inline(never)]
+    unsafe fn buffered<T: Number + Element, U: Element>(
+        &self,
+        start: i64,
+        end: i64,
+        in_place: Option<([bool; N], bool)>,
+        f: &mut dyn FnMut([&[T]; N], &mut [U]),
+    ) {
         let Operands {
             arch,
             ref out,
@@ -181,22 +237,12 @@ impl<const N: usize> Operands<N> {
             aliased,
             ref nest,
         } = *self;
-        let mut buffers: [Buffer<T>; N] = core::array::from_fn(|_| Buffer::default());
-        let mut result = Buffer::<U>::default();
-        let direct: [bool; N] = core::array::from_fn(|i| {
-            inputs[i].dtype == T::DTYPE && nest.inner_stride(i + 1) == 1 && !aliased
-        });
+        let rows = in_place.is_some();
+        let (direct, out_direct) = in_place.unwrap_or(([false; N], false));
+        let mut buffers: [Buffer<T>; N] = [const { Buffer::new() }; N];
+        let mut result = Buffer::<U>::new();
         let constant: [bool; N] =
             core::array::from_fn(|i| nest.is_constant(i + 1) && !aliased && start < end);
-        let out_direct = out.dtype == U::DTYPE && nest.inner_stride(0) == 1;
-        let inner = nest.inner();
-        let rows = inner >= LONG_ROW || end - start <= inner && start / inner == (end - 1) / inner;
-        let limit = if rows && out_direct && direct.iter().all(|d| *d) {
-            i64::MAX
-        } else {
-            BLOCK as i64
-        };
-
         for i in 0..N {
             if constant[i] {
                 let n = (end - start).min(BLOCK as i64) as usize;
@@ -206,8 +252,12 @@ impl<const N: usize> Operands<N> {
         }
         let mut at = start;
         while at < end {
-            let room = if rows { inner - at % inner } else { i64::MAX };
-            let n = room.min(limit).min(end - at);
+            let room = if rows {
+                nest.inner() - at % nest.inner()
+            } else {
+                i64::MAX
+            };
+            let n = room.min(BLOCK as i64).min(end - at);
             let count = n as usize;
             // SAFETY: positions inside the nest; slices in place are inputs that no output shares
             // (aliased turns them off), or the output's own elements.
@@ -216,7 +266,7 @@ impl<const N: usize> Operands<N> {
                 for (i, buffer) in buffers.iter_mut().enumerate() {
                     slices[i] = if constant[i] {
                         buffer.slice(count)
-                    } else if rows && direct[i] {
+                    } else if direct[i] {
                         let first = inputs[i].start().cast::<T>();
                         slice::from_raw_parts(first.offset(nest.offset(i + 1, at) as isize), count)
                     } else {
@@ -225,10 +275,9 @@ impl<const N: usize> Operands<N> {
                         to
                     };
                 }
-                if rows && out_direct {
-                    let first = out.start().cast::<U>();
-                    let to = first.offset(nest.offset(0, at) as isize);
-                    f(slices, slice::from_raw_parts_mut(to, count));
+                if out_direct {
+                    let first = out.start().cast::<U>().offset(nest.offset(0, at) as isize);
+                    f(slices, slice::from_raw_parts_mut(first, count));
                 } else {
                     let to = result.slice(count);
                     f(slices, to);

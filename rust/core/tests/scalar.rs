@@ -223,7 +223,7 @@ fn error_f64(got: f64, want: f64, residual: f64, floor: f64) -> f64 {
     let spacing = |x: f64| f64::from_bits(x.abs().to_bits() + 1) - x.abs();
     let unit = spacing(want);
     let units = if unit < f64::MIN_POSITIVE {
-        (got.to_bits() as i64 - want.to_bits() as i64) as f64
+        (got.to_bits() as i64 - want.to_bits() as i64) as f64 * want.signum()
     } else {
         (got - want) / unit
     };

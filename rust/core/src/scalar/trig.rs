@@ -1,12 +1,12 @@
 //! Circular functions and their inverses.
 //!
-//! `f32`: after Payne & Hanek (1983), `x·2/π` modulo 4 from the bits of 2/π that matter at the
-//! exponent of `x`, kept in a table by exponent, so that one path serves every argument. Sine and
-//! cosine of the rest are minimax polynomials (Remez exchange), in `f64`.
+//! `f32`: after Payne & Hanek (1983), `x·2/π` modulo 4 in integer arithmetic, from those bits of
+//! 2/π that matter at the exponent of `x`, so that one path without branches or tables serves
+//! every argument. Sine and cosine of the rest are minimax polynomials (Remez exchange) in `f64`.
 
 use super::exp::poly;
 
-/// 2/π, the first 256 bits of its fraction.
+/// The first 256 bits of the fraction of 2/π.
 const TWO_OVER_PI: [u64; 4] = [
     0xa2f9_836e_4e44_1529,
     0xfc27_57d1_f534_ddc0,
@@ -14,58 +14,45 @@ const TWO_OVER_PI: [u64; 4] = [
     0xfe51_63ab_debb_c561,
 ];
 
-/// `len` bits of 2/π from the bit `from` on.
-const fn bits_of_two_over_pi(from: usize, len: usize) -> u64 {
-    let (word, shift) = (from / 64, from % 64);
-    let mut bits = TWO_OVER_PI[word] << shift;
-    if shift > 0 {
-        bits |= TWO_OVER_PI[word + 1] >> (64 - shift);
-    }
-    bits >> (64 - len)
-}
-
-const fn power_of_two(n: i32) -> f64 {
-    f64::from_bits(((1023 + n) as u64) << 52)
-}
-
-/// For each `f32` exponent field, what the significand as an integer is to be multiplied by to
-/// give `x·2/π` modulo 4: 29 bits, whose product with 24 is exact, and the 53 bits after them.
-static QUARTERS: [[f64; 2]; 256] = {
-    let mut table = [[f64::NAN; 2]; 256];
-    let mut field = 0;
-    while field < 255 {
-        let exponent = (if field == 0 { 1 } else { field }) as i32 - 150;
-        // Bit j has the weight 2^(exponent - 1 - j); multiples of 4 drop out.
-        let from = if exponent > 2 {
-            exponent as usize - 2
-        } else {
-            0
-        };
-        let scale = exponent - from as i32 - 29;
-        table[field][0] = bits_of_two_over_pi(from, 29) as f64 * power_of_two(scale);
-        table[field][1] = bits_of_two_over_pi(from + 29, 53) as f64 * power_of_two(scale - 53);
-        field += 1;
-    }
-    table
-};
-
-/// `|x|` in quarter turns: the whole ones modulo 4 in the low bits, and the rest, ±1/2 at most.
+/// `|x|` in quarter turns: the whole ones modulo 4, and the rest, ±1/2 at most.
 #[inline(always)]
 fn quarters(x: f32) -> (u64, f64) {
-    const MAGIC: f64 = 6_755_399_441_055_744.0;
-    let bits = x.to_bits();
-    let field = (bits >> 23) & 0xff;
-    let fraction = bits & 0x7f_ffff;
-    let significand = if field == 0 {
-        fraction
+    let a = x.abs();
+    let field = (a.to_bits() >> 23) as u64;
+    let significand = ((a.to_bits() & 0x7f_ffff) | 0x80_0000) as u64;
+    // A window of 96 bits on 2/π, with 64 zeros before it, whose first bit is worth 2.
+    let from = field.wrapping_sub(150 + 2 - 64);
+    let [a0, a1, a2, a3] = TWO_OVER_PI;
+    let (first, second, third) = if field < 152 {
+        (0, a0, a1)
+    } else if field < 216 {
+        (a0, a1, a2)
     } else {
-        fraction | 0x80_0000
-    } as i32 as f64;
-    let [high, low] = QUARTERS[field as usize];
-    let product = significand * high;
-    let tail = significand * low;
-    let shifted = (product + tail) + MAGIC;
-    (shifted.to_bits(), (product - (shifted - MAGIC)) + tail)
+        (a1, a2, a3)
+    };
+    let shift = from & 63;
+    let high = (first << shift) | ((second >> 1) >> (63 - shift));
+    let low = (second << shift) | ((third >> 1) >> (63 - shift));
+    // Two bits of whole quarters and 62 of fraction; what overflows are whole turns.
+    let product = ((significand * (high >> 32)) << 32)
+        .wrapping_add(significand * (high & 0xffff_ffff))
+        .wrapping_add((significand * (low >> 32)) >> 32);
+    let rounded = product.wrapping_add(1 << 61);
+    // The fraction as a float from two halves, each put under an exponent and freed from it.
+    let fraction = rounded & ((1 << 62) - 1);
+    const UPPER: f64 = (1u64 << 21) as f64;
+    const LOWER: f64 = 1.0 / (1u64 << 10) as f64;
+    let upper = f64::from_bits((fraction >> 31) | UPPER.to_bits()) - (UPPER + 0.5);
+    let lower = f64::from_bits((fraction & 0x7fff_ffff) | LOWER.to_bits()) - LOWER;
+    // Small arguments keep their relative precision in a product.
+    let small = a < 0.5;
+    let rest = if small {
+        a as f64 * core::f64::consts::FRAC_2_PI
+    } else {
+        upper + lower
+    };
+    let rest = if a < f32::INFINITY { rest } else { f64::NAN };
+    (if small { 0 } else { rounded >> 62 }, rest)
 }
 
 /// Sine and cosine of `f` quarter turns.
@@ -106,11 +93,13 @@ pub(super) fn tan_f32(x: f32) -> f32 {
     f32::from_bits(y.to_bits() ^ (x.to_bits() & 0x8000_0000))
 }
 
+/// The inverses are the `libm` ones in `f64`, for `f32` rounded: its own `f32` functions cost
+/// about the same and miss π and π/2 by an ulp.
 macro_rules! from_libm {
-    ($($f32_fn:ident $f64_fn:ident $name32:ident $name:ident ($($arg:ident)*);)*) => {$(
+    ($($f32_fn:ident $f64_fn:ident $name:ident ($($arg:ident)*);)*) => {$(
         #[inline(always)]
         pub(super) fn $f32_fn($($arg: f32),*) -> f32 {
-            libm::$name32($($arg),*)
+            libm::$name($($arg as f64),*) as f32
         }
 
         #[inline(always)]
@@ -121,10 +110,10 @@ macro_rules! from_libm {
 }
 
 from_libm! {
-    asin_f32 asin_f64 asinf asin (x);
-    acos_f32 acos_f64 acosf acos (x);
-    atan_f32 atan_f64 atanf atan (x);
-    atan2_f32 atan2_f64 atan2f atan2 (y x);
+    asin_f32 asin_f64 asin (x);
+    acos_f32 acos_f64 acos (x);
+    atan_f32 atan_f64 atan (x);
+    atan2_f32 atan2_f64 atan2 (y x);
 }
 
 #[inline(always)]

@@ -355,7 +355,7 @@ fn has_zero(ctx: &Context, t: &Tensor) -> Result<bool> {
     let nest = wick_core::Nest::new(&[&view.layout]);
     let found = AtomicBool::new(false);
     ctx.for_ranges(nest.numel(), 0.3, &|start, end| {
-        let mut buffer = wick_core::block::Buffer::<i64>::default();
+        let mut buffer = wick_core::block::Buffer::<i64>::new();
         let mut at = start;
         while at < end {
             let n = (end - at).min(wick_core::block::BLOCK as i64);

@@ -75,14 +75,26 @@ private[wick] object Printing {
   }
 
   private def read(handle: Long, dtype: DType, n: Int): Array[Long] =
-    if (dtype.isFloatingPoint) {
-      val xs = new Array[Double](n)
-      Native.toDoubles(handle, xs)
-      xs.map(doubleToRawLongBits)
-    } else {
-      val xs = new Array[Long](n)
-      Native.toLongs(handle, xs)
-      xs
+    if (dtype.isFloatingPoint)
+      as(handle, dtype, DType.F64) { h =>
+        val xs = new Array[Double](n)
+        Native.toDoubles(h, xs)
+        xs.map(doubleToRawLongBits)
+      }
+    else
+      as(handle, dtype, DType.I64) { h =>
+        val xs = new Array[Long](n)
+        Native.toLongs(h, xs)
+        xs
+      }
+
+  /** Runs `f` on the tensor as elements of type `to`. */
+  private def as[A](handle: Long, from: DType, to: DType)(f: Long => A): A =
+    if (from == to) f(handle)
+    else {
+      val cast = Native.cast(handle, to.number) & Native.HANDLE_MASK
+      try f(cast)
+      finally Native.release(cast)
     }
 
   /** Puts a dense piece of shape `length` at `start` of a dense array of shape `shape`. */
@@ -245,9 +257,10 @@ private[wick] object Printing {
       if (x == 0) exact
       else {
         val step = math.scalb(1.0, math.max(math.getExponent(x), least) - bits + 1)
-        // Below a power of two the neighbours lie half as far apart.
-        val power = math.abs(x) == math.scalb(1.0, math.getExponent(x))
-        val reach = new Decimal(if (power) step / 4 else step / 2)
+        // Below a power of two the neighbours lie half as far apart, but for denormals.
+        val exponent = math.getExponent(x)
+        val power = exponent > least && math.abs(x) == math.scalb(1.0, exponent)
+        val reach = new Decimal(step).multiply(new Decimal(if (power) 0.25 else 0.5))
         Iterator
           .from(1)
           .map(n => exact.round(new MathContext(n)))

@@ -13,7 +13,7 @@ class DerivesSuite extends munit.FunSuite {
       assertEquals(Movable[Node].list(Node.Nothing), Nil)
       val moved = Scope { implicit scope => Node.Fork(Node.Leaf(Fixtures.doubles(3)), Node.Nothing) }
       assertEquals(scope.live, 3)
-      assertEquals(moved.tensors.map(Fixtures.values(_)), List(List(3.0)))
+      assertEquals(Movable[Node].list(moved).map(Fixtures.values(_)), List(List(3.0)))
     }
   }
 

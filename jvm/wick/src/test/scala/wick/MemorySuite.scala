@@ -48,14 +48,15 @@ class MemorySuite extends munit.FunSuite {
       val before = Wick.memory
       val t = full(DType.F64, List(1000), 1)
       val one = Wick.memory
-      assertEquals(one.liveBytes - before.liveBytes, 8000L)
+      val bytes = one.liveBytes - before.liveBytes
+      assert(bytes >= 8000L && bytes < 10000L, s"$bytes") // blocks are rounded up
       assertEquals(one.liveTensors - before.liveTensors, 1L)
       val view = CPU.to(t)
       val two = Wick.memory
-      assertEquals(two.liveBytes - before.liveBytes, 8000L)
+      assertEquals(two.liveBytes - before.liveBytes, bytes)
       assertEquals(two.liveTensors - before.liveTensors, 2L)
       t.close()
-      assertEquals(Wick.memory.liveBytes - before.liveBytes, 8000L) // the view holds them
+      assertEquals(Wick.memory.liveBytes - before.liveBytes, bytes) // the view holds them
       view.close()
       assertEquals(Wick.memory.liveBytes, before.liveBytes)
       assert(Wick.memory.peakBytes >= two.liveBytes)
