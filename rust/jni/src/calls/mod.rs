@@ -5,6 +5,7 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
+mod index;
 mod matmul;
 
 use crate::Methods;
@@ -16,6 +17,7 @@ pub const ALL: &[Methods] = &[
     elementwise::METHODS,
     handle::METHODS,
     matmul::METHODS,
+    index::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -28,4 +30,6 @@ pub const CODES: &[Code] = &[
     ("ternary", elementwise::ternary_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
+    ("index", index::code),
+    ("index_put", index::put_code),
 ];
