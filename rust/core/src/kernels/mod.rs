@@ -5,3 +5,6 @@ pub mod creation;
 pub mod elementwise;
 pub mod fill;
 pub mod reduce;
+pub mod index;
+pub mod mask;
+pub mod matmul;

@@ -6,6 +6,8 @@ mod creation;
 mod elementwise;
 mod handle;
 mod reduce;
+mod index;
+mod matmul;
 
 use crate::Methods;
 
@@ -16,6 +18,8 @@ pub const ALL: &[Methods] = &[
     elementwise::METHODS,
     handle::METHODS,
     reduce::METHODS,
+    matmul::METHODS,
+    index::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -27,4 +31,8 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("reduce", reduce::reduce_code),
+    ("matmul", matmul::matmul_code),
+    ("addmm", matmul::addmm_code),
+    ("index", index::code),
+    ("index_put", index::put_code),
 ];
