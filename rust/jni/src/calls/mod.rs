@@ -5,7 +5,9 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
+mod reduce;
 mod index;
+mod matmul;
 
 use crate::Methods;
 
@@ -15,6 +17,8 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    reduce::METHODS,
+    matmul::METHODS,
     index::METHODS,
 ];
 
@@ -26,6 +30,9 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("reduce", reduce::reduce_code),
+    ("matmul", matmul::matmul_code),
+    ("addmm", matmul::addmm_code),
     ("index", index::code),
     ("index_put", index::put_code),
 ];

@@ -6,5 +6,7 @@ pub mod creation;
 pub mod elementwise;
 pub mod index;
 pub mod mask;
+pub mod matmul;
 pub mod promote;
+pub mod reduce;
 pub mod put;

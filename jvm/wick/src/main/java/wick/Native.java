@@ -38,7 +38,7 @@ public final class Native {
   /** The library's one exported symbol: registers all methods below and compares versions. */
   private static native void init(String version);
 
-  /** Code of an operation; families: unary binary ternary reduce along view create random matmul index index_put. */
+  /** Code of an operation; families: unary binary ternary reduce along view create random matmul addmm index index_put. */
   public static native int opCode(String family, String name);
 
   // handles and memory
@@ -184,10 +184,10 @@ public final class Native {
 
   public static native long stack(long[] tensors, long dim, long out);
 
-  // products: mm bmm matmul dot outer inner
+  // products: mm bmm matmul mv dot inner outer
   public static native long matmul(int op, long a, long b, long out);
 
-  /** addmm baddbmm: beta * self + alpha * a @ b. */
+  /** addmm baddbmm addmv: beta * self + alpha * a @ b. */
   public static native long addmm(
       int op,
       long self,
