@@ -3,3 +3,4 @@
 pub mod copy;
 pub mod elementwise;
 pub mod fill;
+pub mod triangle;

@@ -3,4 +3,7 @@
 pub mod array;
 pub mod creation;
 pub mod elementwise;
+pub mod join;
 pub mod promote;
+pub mod rearrange;
+pub mod shape;

@@ -288,6 +288,12 @@ object STen
     new STen(handle, Native.shape(handle), scope, slot)
   }
 
+  /** As `own(raw)`, where the caller knows the result's shape. */
+  private[wick] def own(raw: Long, dims: Array[Long])(implicit scope: Scope): STen = {
+    val handle = raw & Native.HANDLE_MASK
+    new STen(handle, dims, scope, scope.enter(handle))
+  }
+
   /** As `own(raw)`, where the result's shape may be that of `a`. */
   private[wick] def own(raw: Long, a: STen)(implicit scope: Scope): STen = {
     val handle = raw & Native.HANDLE_MASK

@@ -179,6 +179,7 @@ class ClosedSuite extends munit.FunSuite {
       case c if c == classOf[Option[_]]   => None
       case c if c.isAssignableFrom(classOf[List[_]]) =>
         if (method.getGenericParameterTypes.exists(_.toString.contains("STen"))) List(tensor) else List(Long.box(0))
+      case c if c == classOf[Index]         => Index.at(0)
       case c if c == classOf[Array[Long]]   => Array(0L)
       case c if c == classOf[Array[Int]]    => Array(0)
       case c if c == classOf[Array[Double]] => Array(0.0)
