@@ -110,7 +110,13 @@ lazy val examples = (project in file("jvm/examples"))
 
 lazy val conformance = (project in file("tests/conformance"))
   .dependsOn(wick)
-  .settings(java11, forked, unpublished, name := "wick-conformance")
+  .settings(
+    java11,
+    forked,
+    unpublished,
+    name := "wick-conformance",
+    libraryDependencies += "com.lihaoyi" %% "ujson" % "4.1.0"
+  )
 
 lazy val stress = (project in file("tests/stress"))
   .dependsOn(wick)
@@ -137,18 +143,21 @@ lazy val bench = (project in file("jvm/bench"))
     )
   )
 
-// Outside the aggregate: compiles and runs the snippets of the documents.
+// Outside the aggregate: compiles and runs the README's snippets, by the alias checkDocs below.
 lazy val docs = (project in file("target/docs"))
   .enablePlugins(MdocPlugin)
   .dependsOn(wick)
   .settings(
     unpublished,
-    crossScalaVersions := Seq(scala2),
+    scalaVersion := scala3,
+    crossScalaVersions := Seq(scala3),
     mdocIn := (ThisBuild / baseDirectory).value / "README.md",
     mdocOut := target.value / "README.md"
   )
 
 addCommandAlias("demo", "examples/runMain wick.examples.Digits")
+
+addCommandAlias("checkDocs", s"++$scala3; docs/mdoc; ++$scala2")
 
 // bench, or bench -- PATTERN
 commands += Command.args("bench", "[-- PATTERN]") { (state, arguments) =>

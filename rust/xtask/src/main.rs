@@ -1,1 +1,29 @@
-fn main() {}
+//! `cargo xtask gen` writes what is made from the operation table; `cargo xtask check` holds the
+//! rules that matter after we have left: freshness, file length, the arrows between crates, one
+//! exported symbol.
+
+mod check;
+mod generate;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The repository's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn main() -> ExitCode {
+    let result = match std::env::args().nth(1).as_deref() {
+        Some("gen") => generate::write(&root()),
+        Some("check") => check::run(&root()),
+        _ => Err("usage: cargo xtask gen | check".into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("{text}");
+            ExitCode::FAILURE
+        }
+    }
+}

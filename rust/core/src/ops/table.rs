@@ -90,7 +90,7 @@ macro_rules! binary_table {
         int BitwiseAnd "bitwise_and" "bitwiseAnd" (x, y, p) { x & y } "x & y" "Bitwise and.";
         int BitwiseOr "bitwise_or" "bitwiseOr" (x, y, p) { x | y } "x | y" "Bitwise or.";
         int BitwiseXor "bitwise_xor" "bitwiseXor" (x, y, p) { x ^ y } "x ^ y" "Bitwise exclusive or.";
-        test Eq "eq" "eq" (x, y, p) { x == y } "x == y" "Where equal.";
+        test Eq "eq" "equ" (x, y, p) { x == y } "x == y" "Where equal.";
         test Ne "ne" "ne" (x, y, p) { x != y } "x != y" "Where different.";
         test Lt "lt" "lt" (x, y, p) { x < y } "x < y" "Where x is less.";
         test Le "le" "le" (x, y, p) { x <= y } "x <= y" "Where x is less or equal.";

@@ -1,25 +1,147 @@
-//! placeholder
-#[inline(always)]
-pub(super) fn exp_f32(x: f32) -> f32 {
-    libm::expf(x)
+//! Exponentials.
+//!
+//! Range reduction after Cody & Waite (1980): `x = n·ln 2 + r` with `ln 2` in two parts of which
+//! the first has so few bits that `n` times it is exact. Then a polynomial in `r` (minimax, by
+//! Remez exchange) and a multiplication by 2ⁿ. `n` is rounded by adding 1.5·2^(mantissa bits),
+//! which also leaves it as an integer in the low bits of the sum.
+
+/// A polynomial by Estrin's scheme, coefficients in rising order. The chain of operations that
+/// wait for one another is short, which decides the speed of a vector loop.
+macro_rules! poly {
+    ($x:expr; $c:expr) => { $c };
+    ($x:expr; $($c:expr),+) => { $crate::scalar::exp::poly!(@pairs $x; []; $($c),+) };
+    (@pairs $x:expr; []; $a:expr, $b:expr) => { $a + $x * $b };
+    (@pairs $x:expr; [$($p:expr),*]; $a:expr, $b:expr $(, $c:expr)*) => {
+        $crate::scalar::exp::poly!(@pairs $x; [$($p,)* $a + $x * $b]; $($c),*)
+    };
+    (@pairs $x:expr; [$($p:expr),*]; $a:expr) => {
+        $crate::scalar::exp::poly!(@pairs $x; [$($p,)* $a];)
+    };
+    (@pairs $x:expr; [$($p:expr),*];) => {{
+        let square = $x * $x;
+        $crate::scalar::exp::poly!(square; $($p),*)
+    }};
 }
-#[inline(always)]
-pub(super) fn exp_f64(x: f64) -> f64 {
-    libm::exp(x)
+pub(super) use poly;
+
+/// Exponents, for either width.
+macro_rules! scaling {
+    ($t:ident $u:ident, $round:ident $half_pow2:ident $scale:ident, $mantissa:expr, $bias:expr) => {
+        /// Rounds `x`, well below 2^mantissa, to an integer `n`: given as a float, and as bits
+        /// whose lowest are the exponent field of 2ⁿ⁻¹.
+        #[inline(always)]
+        pub(super) fn $round(x: $t) -> ($t, $u) {
+            const MAGIC: $t = (3u64 << ($mantissa - 1)) as $t + ($bias - 1) as $t;
+            let shifted = x + MAGIC;
+            (shifted - MAGIC, shifted.to_bits())
+        }
+
+        /// 2ⁿ⁻¹ for `n` in the form that rounding gives; one less so that overflow begins at
+        /// `n` = 1024 (128), where 2ⁿ itself is no longer a number.
+        #[inline(always)]
+        pub(super) fn $half_pow2(n: $u) -> $t {
+            $t::from_bits(n << $mantissa)
+        }
+
+        /// `p · 2ⁿ`. `small` must be set where that is denormal, or nearly, and 2ⁿ⁻¹ no number.
+        /// In two factors, of which only the last can round or overflow.
+        #[inline(always)]
+        pub(super) fn $scale(p: $t, n: $u, small: bool) -> $t {
+            const FAR: $u = 64;
+            let n = if small { n.wrapping_add(FAR) } else { n };
+            p * $half_pow2(n)
+                * if small {
+                    $t::from_bits(($bias + 1 - FAR) << $mantissa)
+                } else {
+                    2.0
+                }
+        }
+    };
 }
-#[inline(always)]
-pub(super) fn exp2_f32(x: f32) -> f32 {
-    libm::exp2f(x)
+
+scaling!(f32 u32, round_int_f32 half_pow2_f32 scale_f32, 23, 127);
+scaling!(f64 u64, round_int_f64 half_pow2_f64 scale_f64, 52, 1023);
+
+/// `ln 2` in two parts, the first of 15 bits.
+pub(super) const LN_2_F32: (f32, f32) = (0.693_145_75, 1.428_606_8e-6);
+/// `ln 2` in two parts, the first of 41 bits.
+pub(super) const LN_2_F64: (f64, f64) = (0.693_147_180_559_663, 2.823_529_056_303_157_7e-13);
+
+/// Limits `x` to `lo..=hi`, leaving a NaN alone.
+macro_rules! clamp {
+    ($x:expr, $lo:expr, $hi:expr) => {{
+        let x = if $x < $lo { $lo } else { $x };
+        if x > $hi { $hi } else { x }
+    }};
 }
-#[inline(always)]
-pub(super) fn exp2_f64(x: f64) -> f64 {
-    libm::exp2(x)
+pub(super) use clamp;
+
+macro_rules! BitsOf {
+    (f32) => {
+        u32
+    };
+    (f64) => {
+        u64
+    };
 }
-#[inline(always)]
-pub(super) fn expm1_f32(x: f32) -> f32 {
-    libm::expm1f(x)
+
+/// The exponential functions of one type; `$q…` are the polynomials' coefficients.
+macro_rules! exponentials {
+    ($t:ident, $round:ident $half_pow2:ident $scale:ident $ln2:ident, $reduce:ident $exp:ident $exp2:ident $fraction:ident $expm1:ident,
+     range $lo:expr, $hi:expr, $lo2:expr, $hi2:expr, $lom1:expr, $small:expr, $small2:expr;
+     exp $($q:expr),+; exp2 $($q2:expr),+; expm1 $($qm1:expr),+) => {
+        /// `x` as `n·ln 2 + high - low`: the two, of which `high` is exact, and the bits of `n`.
+        #[inline(always)]
+        pub(super) fn $reduce(x: $t) -> ($t, $t, BitsOf!($t)) {
+            let (n, bits) = $round(x * core::$t::consts::LOG2_E);
+            (x - n * $ln2.0, n * $ln2.1, bits)
+        }
+
+        #[inline(always)]
+        pub(super) fn $exp(x: $t) -> $t {
+            let x = clamp!(x, $lo, $hi);
+            let (high, low, n) = $reduce(x);
+            let r = high - low;
+            let p = 1.0 + (r + r * r * poly!(r; $($q),+));
+            $scale(p, n, x < $small)
+        }
+
+        #[inline(always)]
+        pub(super) fn $exp2(x: $t) -> $t {
+            let x = clamp!(x, $lo2, $hi2);
+            let (whole, n) = $round(x);
+            $scale($fraction(x - whole), n, x < $small2)
+        }
+
+        /// `2ʳ` for `r` from -1/2 to 1/2.
+        #[inline(always)]
+        pub(super) fn $fraction(r: $t) -> $t {
+            1.0 + r * poly!(r; $($q2),+)
+        }
+
+        #[inline(always)]
+        pub(super) fn $expm1(x: $t) -> $t {
+            let x = clamp!(x, $lom1, $hi);
+            let (high, low, n) = $reduce(x);
+            let r = high - low;
+            let tail = r * r * poly!(r; $($qm1),+) - low;
+            // 2ⁿ·high is exact, so 2ⁿ - 1 + 2ⁿ·high has one rounding and the rest is small.
+            let half = $half_pow2(n);
+            let head = (half - 0.5) + half * high;
+            let y = (head + half * tail) * 2.0;
+            // Half of a denormal may lose its last bit, and -0 its sign.
+            if x.abs() < $t::MIN_POSITIVE { x } else { y }
+        }
+    };
 }
-#[inline(always)]
-pub(super) fn expm1_f64(x: f64) -> f64 {
-    libm::expm1(x)
-}
+
+exponentials!(f32, round_int_f32 half_pow2_f32 scale_f32 LN_2_F32, reduce_f32 exp_f32 exp2_f32 exp2_fraction_f32 expm1_f32,
+    range -104.0, 89.0, -151.0, 129.0, -18.0, -86.0, -124.0;
+    exp 4.9999994e-01, 1.666652e-01, 4.1668408e-02, 8.368922e-03, 1.381419e-03;
+    exp2 core::f32::consts::LN_2, 2.4022648e-01, 5.5503312e-02, 9.6184425e-03, 1.3399391e-03, 1.5352937e-04;
+    expm1 4.9999997e-01, 1.6666542e-01, 4.1667204e-02, 8.366713e-03, 1.3882486e-03);
+exponentials!(f64, round_int_f64 half_pow2_f64 scale_f64 LN_2_F64, reduce_f64 exp_f64 exp2_f64 exp2_fraction_f64 expm1_f64,
+    range -746.0, 710.0, -1077.0, 1025.0, -40.0, -707.0, -1020.0;
+    exp 0.5000000000000011, 0.16666666666666405, 0.041666666666527026, 0.008333333333498626, 0.0013888888944582464, 0.00019841269500323234, 2.4801492002075208e-05, 2.7557589532134087e-06, 2.763067348299403e-07, 2.4999817293744584e-08;
+    exp2 core::f64::consts::LN_2, 0.24022650695910133, 0.05550410866482002, 0.009618129107593004, 0.001333355814678556, 0.0001540353045865758, 1.5252733485822473e-05, 1.321543445299623e-06, 1.0178201316232238e-07, 7.073934601879443e-09, 4.434696220653852e-10;
+    expm1 0.5000000000000006, 0.16666666666666588, 0.04166666666657466, 0.008333333333390869, 0.001388888893230986, 0.00019841269716863638, 2.4801504320923146e-05, 2.7557408573691526e-06, 2.762643624828592e-07, 2.5053783609300446e-08);

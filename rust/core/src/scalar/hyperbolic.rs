@@ -1,57 +1,105 @@
-//! placeholder
-#[inline(always)]
-pub(super) fn sinh_f32(x: f32) -> f32 {
-    libm::sinhf(x)
+//! Hyperbolic functions and the logistic function.
+//!
+//! With `|x| = n·ln 2 + r`, `cosh x` and `sinh x` are the sums of `(2ⁿ ± 2⁻ⁿ)/2` times `cosh r`
+//! and `sinh r`, which are an even and an odd minimax polynomial (Remez exchange). No division,
+//! and no cancellation where `n` is 0.
+
+use super::exp::poly;
+use super::exp::{exp_f32, exp_f64, expm1_f32, expm1_f64, reduce_f32, reduce_f64};
+
+macro_rules! hyperbolic {
+    ($t:ident, $reduce:ident $exp:ident $expm1:ident, $parts:ident $sinh:ident $cosh:ident $tanh:ident $sigmoid:ident,
+     mantissa $mantissa:expr, bias $bias:expr, highest $highest:expr, one_sided $one_sided:expr,
+     saturated $saturated:expr, largest_exp $largest_exp:expr;
+     cosh $($c:expr),+; sinh $($s:expr),+) => {
+        /// For `a` not negative: `(2ⁿ + 2⁻ⁿ)/4`, `(2ⁿ - 2⁻ⁿ)/4`, `cosh r - 1`, and `sinh r` in two
+        /// parts, the first exact. Quarters, because half of 2ⁿ may be too large for a number
+        /// where the result is not.
+        #[inline(always)]
+        fn $parts(a: $t) -> ($t, $t, $t, $t, $t) {
+            let a = if a > $highest { $highest } else { a };
+            let (high, low, n) = $reduce(a);
+            let r = high - low;
+            let up = (n << $mantissa).wrapping_sub(1 << $mantissa);
+            let down = ((2 * ($bias - 2)) << $mantissa as u32).wrapping_sub(up);
+            let (up, down) = ($t::from_bits(up), $t::from_bits(down));
+            // Where 2⁻ⁿ is negligible; its exponent may be out of range there.
+            let down = if a > $one_sided { 0.0 } else { down };
+            let z = r * r;
+            let c = z * poly!(z; $($c),+);
+            let s = r * z * poly!(z; $($s),+) - low;
+            (up + down, up - down, c, high, s)
+        }
+
+        #[inline(always)]
+        pub(super) fn $sinh(x: $t) -> $t {
+            let (sum, difference, c, high, s) = $parts(x.abs());
+            let y = ((difference + sum * high) + (difference * c + sum * s)) * 2.0;
+            // Half of a denormal may lose its last bit.
+            if x.abs() < $t::MIN_POSITIVE { x } else { y.copysign(x) }
+        }
+
+        #[inline(always)]
+        pub(super) fn $cosh(x: $t) -> $t {
+            let (sum, difference, c, high, s) = $parts(x.abs());
+            ((sum + difference * high) + (sum * c + difference * s)) * 2.0
+        }
+
+        #[inline(always)]
+        pub(super) fn $tanh(x: $t) -> $t {
+            let a = x.abs();
+            let a = if a > $saturated { $saturated } else { a };
+            let e = $expm1(2.0 * a);
+            // e/(e + 2), but the quotient's error enters in part only.
+            let half = 0.5 * e;
+            let h = if half > 1.0 { 1.0 } else { half };
+            (h - h * (2.0 * h / (e + 2.0))).copysign(x)
+        }
+
+        #[inline(always)]
+        pub(super) fn $sigmoid(x: $t) -> $t {
+            let e = $exp(if x > $largest_exp { $largest_exp } else { x });
+            // e/(1 + e), but the quotient's error enters in part only.
+            let h = if e > 1.0 { 1.0 } else { e };
+            h - h * (h / (1.0 + e))
+        }
+    };
 }
-#[inline(always)]
-pub(super) fn sinh_f64(x: f64) -> f64 {
-    libm::sinh(x)
-}
-#[inline(always)]
-pub(super) fn cosh_f32(x: f32) -> f32 {
-    libm::coshf(x)
-}
-#[inline(always)]
-pub(super) fn cosh_f64(x: f64) -> f64 {
-    libm::cosh(x)
-}
-#[inline(always)]
-pub(super) fn tanh_f32(x: f32) -> f32 {
-    libm::tanhf(x)
-}
-#[inline(always)]
-pub(super) fn tanh_f64(x: f64) -> f64 {
-    libm::tanh(x)
-}
+
+hyperbolic!(f32, reduce_f32 exp_f32 expm1_f32, parts_f32 sinh_f32 cosh_f32 tanh_f32 sigmoid_f32,
+    mantissa 23, bias 127u32, highest 89.6, one_sided 20.0, saturated 10.0, largest_exp 80.0;
+    cosh 0.5, 4.166626e-02, 1.3946564e-03; sinh 1.6666667e-01, 8.333288e-03, 1.990533e-04);
+hyperbolic!(f64, reduce_f64 exp_f64 expm1_f64, parts_f64 sinh_f64 cosh_f64 tanh_f64 sigmoid_f64,
+    mantissa 52, bias 1023u64, highest 710.6, one_sided 40.0, saturated 20.0, largest_exp 600.0;
+    cosh 0.5000000000000013, 0.04166666666651071, 0.0013888888948285021, 2.4801488584993225e-05, 2.7631780327189313e-07;
+    sinh 0.16666666666666677, 0.008333333333321341, 0.00019841269886947506, 2.755724330522795e-06, 2.510937656007653e-08);
+
 #[inline(always)]
 pub(super) fn asinh_f32(x: f32) -> f32 {
-    libm::asinhf(x)
+    libm::asinh(x as f64) as f32
 }
+
 #[inline(always)]
 pub(super) fn asinh_f64(x: f64) -> f64 {
     libm::asinh(x)
 }
+
 #[inline(always)]
 pub(super) fn acosh_f32(x: f32) -> f32 {
-    libm::acoshf(x)
+    libm::acosh(x as f64) as f32
 }
+
 #[inline(always)]
 pub(super) fn acosh_f64(x: f64) -> f64 {
     libm::acosh(x)
 }
+
 #[inline(always)]
 pub(super) fn atanh_f32(x: f32) -> f32 {
-    libm::atanhf(x)
+    libm::atanh(x as f64) as f32
 }
+
 #[inline(always)]
 pub(super) fn atanh_f64(x: f64) -> f64 {
     libm::atanh(x)
-}
-#[inline(always)]
-pub(super) fn sigmoid_f32(x: f32) -> f32 {
-    1.0 / (1.0 + libm::expf(-x))
-}
-#[inline(always)]
-pub(super) fn sigmoid_f64(x: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-x))
 }

@@ -1,5 +1,8 @@
 //! Powers and roots.
 
+use super::exp::{clamp, exp2_fraction_f64, half_pow2_f64, poly, round_int_f64, scale_f64};
+use super::log::split;
+
 /// Square root. The SSE intrinsic is LLVM's square root of one lane, so a loop over it becomes
 /// the vector instruction; `no_std` Rust offers no other road to it.
 #[cfg(target_arch = "x86_64")]
@@ -80,12 +83,141 @@ pub(super) fn hypot_f64(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
 }
 
+/// Whether |y| is an odd integer, and whether it is an integer at all; infinities are even.
+#[inline(always)]
+fn parity(y: f64) -> (bool, bool) {
+    const INTEGERS: f64 = 4_503_599_627_370_496.0; // 2^52: from here on f64 has no fractions
+    let a = y.abs();
+    let a = if a > 2.0 * INTEGERS {
+        2.0 * INTEGERS
+    } else {
+        a
+    };
+    let large = a >= INTEGERS;
+    let aligned = if large { a } else { a + INTEGERS };
+    let whole = large | (aligned - INTEGERS == a);
+    (whole & (aligned.to_bits() & 1 == 1), whole)
+}
+
+/// The special cases of powers that are decided by the operands, given the power of `|x|`.
+macro_rules! finish {
+    ($t:ident, $sign:expr, $x:expr, $y:expr, $y_wide:expr, $power:expr) => {{
+        let (odd, whole) = parity($y_wide);
+        let sign = if odd { $x.to_bits() & $sign } else { 0 };
+        let r = $t::from_bits($power.to_bits() | sign);
+        // A negative number has no real power but the whole ones; -∞ counts as +∞.
+        let root = ($x < 0.0) & ($x > $t::NEG_INFINITY) & !whole;
+        let r = if root | $x.is_nan() | $y.is_nan() {
+            $t::NAN
+        } else {
+            r
+        };
+        if ($x == 1.0) | ($y == 0.0) { 1.0 } else { r }
+    }};
+}
+
+/// The power in `f64`: `2^(y·log₂x)`. The logarithm is a minimax polynomial in `s²`, where
+/// `s = (m - 1)/(m + 1)`, and the quotient one Newton step from an `f32` division.
 #[inline(always)]
 pub(super) fn pow_f32(x: f32, y: f32) -> f32 {
-    libm::powf(x, y)
+    let (ax, yw) = (x.abs(), y as f64);
+    let (k, m) = split(ax as f64, 1023.0);
+    let (f, d) = (m - 1.0, m + 1.0);
+    let near = (1.0 / d as f32) as f64;
+    let s = f * near * (2.0 - d * near);
+    let z = s * s;
+    let log = k
+        + s * poly!(z; 2.885390081790141, 0.9617966732841462, 0.5770835944710471, 0.41167221780354546, 0.34073835696588917);
+    // The splitting has no zero and no infinity.
+    let log = if ax == 0.0 { -1e30 } else { log };
+    let log = if ax == f32::INFINITY { 1e30 } else { log };
+    // No zero times infinity, and large enough to decide alone.
+    let yw = clamp!(yw, -1e60, 1e60);
+    let p = clamp!(yw * log, -200.0, 200.0);
+    let (n, bits) = round_int_f64(p);
+    let r = p - n;
+    let q = poly!(r; 1.000000000554106, 0.6931472057377294, 0.24022646891025393, 0.055503287762696044,
+        0.009618488921531587, 0.0013399931433576127, 0.00015345820442696432);
+    // The conversion rounds, overflows and makes denormals.
+    let power = (2.0 * q * half_pow2_f64(bits)) as f32;
+    finish!(f32, 0x8000_0000u32, x, y, y as f64, power)
+}
+
+/// Clears the lower 27 bits: products of two such numbers are exact.
+#[inline(always)]
+fn upper(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000)
+}
+
+/// `log₂ x` for positive, finite `x` as a sum of two numbers, the first of 26 bits, with a
+/// relative error near 2⁻⁶⁵: the series of `2·artanh(s)` in double-double arithmetic (Dekker 1971).
+#[inline(always)]
+fn log2_double(x: f64) -> (f64, f64) {
+    const THIRD: (f64, f64) = (0.333_333_328_366_279_6, 4.967_053_731_282_552e-9);
+    const TWO_LOG2_E: (f64, f64) = (2.885_390_043_258_667, 3.851_925_982_253_235e-8);
+    let denormal = x < f64::MIN_POSITIVE;
+    let scaled = x * 18_014_398_509_481_984.0;
+    let bias = if denormal { 1023.0 + 54.0 } else { 1023.0 };
+    let (k, m) = split(if denormal { scaled } else { x }, bias);
+    // s = f/d in two parts, with the remainder of the first exactly.
+    let (f, d) = (m - 1.0, m + 1.0);
+    let d_low = m - (d - 1.0);
+    let inverse = 1.0 / d;
+    let s_high = upper(f * inverse);
+    let d_high = upper(d);
+    let s_low = (((f - s_high * d_high) - s_high * (d - d_high)) - s_high * d_low) * inverse;
+    let s = s_high + s_low;
+    // w = artanh(s)/s - 1, from s² in two parts.
+    let z = s_high * s_high;
+    let z_low = s_low * (s_high + s);
+    let square = s * s;
+    let series = square
+        * square
+        * poly!(square; 0.20000000000001128, 0.14285714285050027, 0.11111111259913127,
+        0.09090892188211032, 0.07693378434220284, 0.06628414620284863, 0.06598108006575754);
+    let z_high = upper(z);
+    let a = z_high * THIRD.0;
+    let b = (z - z_high) * THIRD.0 + z * THIRD.1 + z_low * (1.0 / 3.0) + series;
+    let w = upper(a + b);
+    let w_low = (a - w) + b;
+    // v = s·(1 + w)
+    let product = s_high * w;
+    let v = s_high + product;
+    let v_low = ((s_high - v) + product) + (s_high * w_low + s_low * (1.0 + (w + w_low)));
+    let v_high = upper(v);
+    let c = TWO_LOG2_E.0 * v_high;
+    let c_low = TWO_LOG2_E.0 * ((v - v_high) + v_low) + TWO_LOG2_E.1 * (v + v_low);
+    let sum = k + c;
+    let sum_low = ((k - sum) + c) + c_low;
+    let high = upper(sum);
+    (high, (sum - high) + sum_low)
 }
 
 #[inline(always)]
 pub(super) fn pow_f64(x: f64, y: f64) -> f64 {
-    libm::pow(x, y)
+    let ax = x.abs();
+    let (high, low) = log2_double(ax);
+    let yw = clamp!(y, -1e20, 1e20);
+    let y_high = upper(yw);
+    let p = y_high * high;
+    let p_low = (yw - y_high) * high + yw * low;
+    // What the splitting has not: zero and infinity.
+    let edge = if (ax > 1.0) == (y > 0.0) {
+        2000.0
+    } else {
+        -2000.0
+    };
+    let p = if (ax == 0.0) | (ax == f64::INFINITY) {
+        edge
+    } else {
+        p
+    };
+    let far = p.abs() > 1080.0;
+    let p = clamp!(p, -1080.0, 1025.0);
+    let p_low = if far { 0.0 } else { p_low };
+    let (n, bits) = round_int_f64(p);
+    let r = (p - n) + p_low;
+    let q = exp2_fraction_f64(r);
+    let power = scale_f64(q, bits, p < -1020.0);
+    finish!(f64, 1u64 << 63, x, y, y, power)
 }

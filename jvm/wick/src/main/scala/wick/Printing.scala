@@ -75,14 +75,26 @@ private[wick] object Printing {
   }
 
   private def read(handle: Long, dtype: DType, n: Int): Array[Long] =
-    if (dtype.isFloatingPoint) {
-      val xs = new Array[Double](n)
-      Native.toDoubles(handle, xs)
-      xs.map(doubleToRawLongBits)
-    } else {
-      val xs = new Array[Long](n)
-      Native.toLongs(handle, xs)
-      xs
+    if (dtype.isFloatingPoint)
+      as(handle, dtype, DType.F64) { h =>
+        val xs = new Array[Double](n)
+        Native.toDoubles(h, xs)
+        xs.map(doubleToRawLongBits)
+      }
+    else
+      as(handle, dtype, DType.I64) { h =>
+        val xs = new Array[Long](n)
+        Native.toLongs(h, xs)
+        xs
+      }
+
+  /** Runs `f` on the tensor as elements of type `to`. */
+  private def as[A](handle: Long, from: DType, to: DType)(f: Long => A): A =
+    if (from == to) f(handle)
+    else {
+      val cast = Native.cast(handle, to.number) & Native.HANDLE_MASK
+      try f(cast)
+      finally Native.release(cast)
     }
 
   /** Puts a dense piece of shape `length` at `start` of a dense array of shape `shape`. */
@@ -165,6 +177,8 @@ private[wick] object Printing {
   /** Elements as texts of one width. */
   private object Cells {
     private val Precision = 6
+    private val MinNormal32 = java.lang.Float.MIN_NORMAL.toDouble
+    private val MinNormal64 = java.lang.Double.MIN_NORMAL
 
     def format(bits: Array[Long], dtype: DType): Array[String] =
       if (dtype.isFloatingPoint) floats(bits.map(longBitsToDouble), dtype)
@@ -208,14 +222,17 @@ private[wick] object Printing {
       val fraction = rounded.foldLeft(0) { (n, d) =>
         if (d == null || d.signum == 0) n else math.max(n, d.stripTrailingZeros.precision - 1)
       }
-      xs.zip(rounded).map {
-        case (_, null) => ""
-        case (x, d) =>
-          val exponent = if (d.signum == 0) 0 else d.precision - d.scale - 1
-          val mantissa = d.movePointLeft(exponent).setScale(fraction, RoundingMode.HALF_EVEN).toPlainString
-          val power = math.abs(exponent).toString
-          sign(x) + (if (fraction == 0) mantissa + "." else mantissa) + "e" +
-            (if (exponent < 0) "-" else "+") + (if (power.length < 2) "0" + power else power)
+      val powers = rounded.map(d => if (d == null || d.signum == 0) 0 else d.precision - d.scale - 1)
+      val digitsOfPower = powers.foldLeft(2)((n, p) => math.max(n, math.abs(p).toString.length))
+      Array.tabulate(xs.length) { i =>
+        if (rounded(i) == null) ""
+        else {
+          val mantissa =
+            rounded(i).movePointLeft(powers(i)).setScale(fraction, RoundingMode.HALF_EVEN).toPlainString
+          val power = math.abs(powers(i)).toString
+          sign(xs(i)) + (if (fraction == 0) mantissa + "." else mantissa) + "e" +
+            (if (powers(i) < 0) "-" else "+") + "0" * (digitsOfPower - power.length) + power
+        }
       }
     }
 
@@ -227,10 +244,11 @@ private[wick] object Printing {
 
     /** The shortest decimal that reads back as `x` in its element type. */
     private def decimal(x: Double, dtype: DType): Decimal = dtype match {
-      case DType.F32  => new Decimal(x.toFloat.toString)
       case DType.F16  => shortest(x, 11, -14)
       case DType.BF16 => shortest(x, 8, -126)
-      case _          => new Decimal(x.toString)
+      // Java's texts are the shortest or close to it, except for denormals before JDK 19.
+      case DType.F32 => if (math.abs(x) < MinNormal32) shortest(x, 24, -126) else new Decimal(x.toFloat.toString)
+      case _         => if (math.abs(x) < MinNormal64) shortest(x, 53, -1022) else new Decimal(x.toString)
     }
 
     /** As [[decimal]] for a format of `bits` significant bits and least normal exponent `least`. */
@@ -239,9 +257,10 @@ private[wick] object Printing {
       if (x == 0) exact
       else {
         val step = math.scalb(1.0, math.max(math.getExponent(x), least) - bits + 1)
-        // Below a power of two the neighbours lie half as far apart.
-        val power = math.abs(x) == math.scalb(1.0, math.getExponent(x))
-        val reach = new Decimal(if (power) step / 4 else step / 2)
+        // Below a power of two the neighbours lie half as far apart, but for denormals.
+        val exponent = math.getExponent(x)
+        val power = exponent > least && math.abs(x) == math.scalb(1.0, exponent)
+        val reach = new Decimal(step).multiply(new Decimal(if (power) 0.25 else 0.5))
         Iterator
           .from(1)
           .map(n => exact.round(new MathContext(n)))

@@ -16,7 +16,12 @@ object Fixtures {
   /** The elements in row-major order. */
   def values(t: STen): List[Double] = {
     val out = new Array[Double](t.numel.toInt)
-    Native.toDoubles(t.handle, out)
+    if (t.isDouble) Native.toDoubles(t.handle, out)
+    else {
+      val cast = Native.cast(t.handle, DType.F64.number) & Native.HANDLE_MASK
+      try Native.toDoubles(cast, out)
+      finally Native.release(cast)
+    }
     out.toList
   }
 

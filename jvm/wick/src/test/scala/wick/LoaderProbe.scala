@@ -6,8 +6,12 @@ import java.nio.file.Paths
 /** What [[LoaderSuite]] runs in fresh JVMs: each mode ends with the line `ok`. */
 object LoaderProbe {
 
-  /** Computes with tensors: 3 * (1 + n). */
+  /** Computes with tensors: 3 * (1 + n); exceptions too must be this loader's classes. */
   def compute(n: Double): Double = Scope.root { implicit scope =>
+    try {
+      STen.ones(List(2), STenOptions.d) + STen.ones(List(3), STenOptions.d)
+      sys.error("shapes that do not fit were added")
+    } catch { case _: ShapeException => () }
     (STen.ones(List(3), STenOptions.d) + n).toDoubleArray.sum
   }
 

@@ -19,8 +19,11 @@ class LoaderSuite extends munit.FunSuite {
 
   private val folder = FunFixture[Path](
     _ => Files.createTempDirectory("wick-loader-suite"),
-    delete
+    temp => List(temp, cacheOf(temp)).filter(Files.exists(_)).foreach(delete)
   )
+
+  /** Each test has a cache folder of its own, so that none is saved by another's copy. */
+  private def cacheOf(temp: Path): Path = temp.resolveSibling(s"${temp.getFileName}-cache")
 
   private def delete(path: Path): Unit = {
     if (Files.isDirectory(path) && !Files.isSymbolicLink(path)) list(path).foreach(delete)
@@ -51,8 +54,7 @@ class LoaderSuite extends munit.FunSuite {
     val command = (java +: flags) ++ access ++ Seq(s"-Djava.io.tmpdir=$temp") ++ options ++
       Seq("-cp", System.getProperty("java.class.path"), "wick.LoaderProbe") ++ args
     val builder = new ProcessBuilder(command.asJava).redirectErrorStream(true)
-    // Each test has a cache folder of its own, so that none is saved by another's copy.
-    builder.environment.put("XDG_CACHE_HOME", cache.getOrElse(temp.resolveSibling(s"${temp.getFileName}-cache")).toString)
+    builder.environment.put("XDG_CACHE_HOME", cache.getOrElse(cacheOf(temp)).toString)
     builder.start()
   }
 
@@ -66,7 +68,8 @@ class LoaderSuite extends munit.FunSuite {
 
   private def assertOk(ran: Ran): Unit = {
     assert(ran.ok, ran.output)
-    val own = ran.output.replace("WARNING: java.io.tmpdir directory does not exist", "") // newer JVMs' word on a bad setting
+    // Newer JVMs warn about a setting that some tests get wrong on purpose.
+    val own = ran.output.replace("WARNING: java.io.tmpdir directory does not exist", "")
     assert(!own.toLowerCase.contains("warning"), ran.output)
   }
 
@@ -91,6 +94,13 @@ class LoaderSuite extends munit.FunSuite {
     val cargo = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
       .map(_.resolve("Cargo.toml")).find(Files.exists(_))
     assert(cargo.exists(Files.readAllLines(_).contains(s"""version = "${NativeLoader.VERSION}"""")), cargo)
+  }
+
+  test("PAIN-13: a library of another version is refused, naming both") {
+    val init = classOf[NativeLoader].getClassLoader.loadClass("wick.Native").getDeclaredMethod("init", classOf[String])
+    init.setAccessible(true)
+    val error = intercept[java.lang.reflect.InvocationTargetException](init.invoke(null, "9.9.9")).getCause
+    List("9.9.9", NativeLoader.VERSION).foreach(v => assert(error.getMessage.contains(v), error))
   }
 
   folder.test("PAIN-13: the jar's copy is unpacked once, verified and reused") { temp =>
@@ -178,7 +188,12 @@ class LoaderSuite extends munit.FunSuite {
   folder.test("PAIN-13: an unsupported system or processor is named before anything is loaded") { temp =>
     assertRefused(probe(temp, "-Dos.arch=sparcv9")("load"), "sparcv9", "no build", "-Dwick.library.path")
     assertRefused(probe(temp, "-Dos.name=Plan 9")("load"), "Plan 9", "no build", "-Dwick.library.path")
-    assertRefused(probe(temp, "-Dos.arch=aarch64")("load"), "linux-aarch64", "/native/linux-aarch64/", "-Dwick.library.path")
+    assertRefused(
+      probe(temp, "-Dos.arch=aarch64")("load"),
+      "linux-aarch64",
+      "/native/linux-aarch64/",
+      "-Dwick.library.path"
+    )
     assert(list(temp).isEmpty)
   }
 
@@ -192,7 +207,14 @@ class LoaderSuite extends munit.FunSuite {
     }
     assertOk(end(start(blocked, Nil, Seq("loaders"), Some(cache))))
     val refused = end(start(blocked, Nil, Seq("load"), Some(blocked)))
-    assertRefused(refused, s"$blocked/wick-", s"$blocked/wick/", "cannot be written", "-Dwick.library.path", "java.io.tmpdir")
+    assertRefused(
+      refused,
+      s"$blocked/wick-",
+      s"$blocked/wick/",
+      "cannot be written",
+      "-Dwick.library.path",
+      "java.io.tmpdir"
+    )
   }
 
   folder.test("PAIN-13: a folder that others may write to is not trusted") { temp =>
@@ -225,7 +247,12 @@ class LoaderSuite extends munit.FunSuite {
         val ran = end(start(at, Nil, Seq("load"), Some(cache)))
         assertOk(ran)
         assert(Paths.get(ran.from.head).startsWith(cache), ran.from)
-        assertRefused(end(start(at, Nil, Seq("load"), Some(at))), at.toString, "cannot be written", "-Dwick.library.path")
+        assertRefused(
+          end(start(at, Nil, Seq("load"), Some(at))),
+          at.toString,
+          "cannot be written",
+          "-Dwick.library.path"
+        )
       }
     }
   }
@@ -254,8 +281,9 @@ class LoaderSuite extends munit.FunSuite {
     assert(public.contains("wick.STen$") && public.size > 20, public)
     // Every one in a class loader of its own, the entries in a JVM of their own and then used.
     assertOk(probe(temp)("touchEach" +: public: _*))
-    val entries = List("DType$F32$", "Device$", "CPU$", "Scope$", "Scope", "STen$", "STen", "STenOptions$", "Wick$", "Movable$")
-      .map("wick." + _).filter(public.contains)
+    val entries =
+      List("DType$F32$", "Device$", "CPU$", "Scope$", "Scope", "STen$", "STen", "STenOptions$", "Wick$", "Movable$")
+        .map("wick." + _).filter(public.contains)
     entries.grouped(2).foreach { group =>
       group.map(name => start(temp, Nil, Seq("touch", name))).map(end).foreach(assertOk)
     }

@@ -93,7 +93,7 @@ class OptionsSuite extends munit.FunSuite {
     Scope.root { implicit scope =>
       val t = Fixtures.doubles(1, 2)
       val same = CPU.to(t)
-      assert((same ne t) && same.sharesStorageWith(t))
+      assert(!(same eq t) && same.sharesStorageWith(t))
       assertEquals(Fixtures.values(same), List(1.0, 2.0))
       val f = SinglePrecision.convertTensor(t)
       assert(f.isFloat && !f.sharesStorageWith(t))

@@ -37,7 +37,7 @@ class PrintingSuite extends munit.FunSuite {
     assertEquals(doubles(1e10).toString, "STen([1.e+10], f64, [1])")
     assertEquals(doubles(0.001, 5.5).toString, "STen([1.0e-03, 5.5e+00], f64, [2])")
     assertEquals(doubles(123456789.0).toString, "STen([1.234568e+08], f64, [1])")
-    assertEquals(doubles(-1e300, 0, 1e-300).toString, "STen([-1.e+300,  0.e+00,  1.e-300], f64, [3])")
+    assertEquals(doubles(-1e300, 0, 1e-300).toString, "STen([-1.e+300,  0.e+000,  1.e-300], f64, [3])")
     assertEquals(doubles(0.001, 1).toString, "STen([0.001, 1.   ], f64, [2])")
     assertEquals(doubles(9.9999999e7).toString, "STen([99999999.], f64, [1])")
     assertEquals(doubles(9.99999999e9, 1).toString, "STen([1.e+10, 1.e+00], f64, [2])")
@@ -50,13 +50,14 @@ class PrintingSuite extends munit.FunSuite {
     )
     assertEquals(doubles(0.0, -0.0).toString, "STen([ 0., -0.], f64, [2])")
     assertEquals(doubles(Double.NaN).toString, "STen([nan], f64, [1])")
-    assertEquals(doubles(Double.MinPositiveValue).toString, "STen([4.9e-324], f64, [1])")
+    assertEquals(doubles(Double.MinPositiveValue).toString, "STen([5.e-324], f64, [1])")
     assertEquals(doubles(Double.MaxValue).toString, "STen([1.797693e+308], f64, [1])")
     assertEquals(longs(2)(Long.MinValue, Long.MaxValue).toString, "STen([-9223372036854775808,  9223372036854775807], i64, [2])")
   }
 
   check("every element type") { implicit scope =>
     assertEquals(shown(DType.F32, 2)(0.1, 2.5), "STen([0.1, 2.5], f32, [2])")
+    assertEquals(shown(DType.F32, 2)(1.4e-45, 1), "STen([1.e-45, 1.e+00], f32, [2])")
     assertEquals(shown(DType.F16, 3)(0.1, 65504, 1.5), "STen([1.00e-01, 6.55e+04, 1.50e+00], f16, [3])")
     assertEquals(shown(DType.F16, 2)(0.1, 1.5), "STen([0.1, 1.5], f16, [2])")
     assertEquals(shown(DType.BF16, 3)(0.1, 3.140625, 1), "STen([0.1 , 3.14, 1.  ], bf16, [3])")

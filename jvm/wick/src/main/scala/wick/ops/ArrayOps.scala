@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Methods of [[STen]]: between tensors and JVM arrays.
   *

@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Bits of the scalars that natives take. */
 private[wick] object Codes {

@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Functions of the [[STen]] companion: tensors from nothing and from JVM arrays. */
 private[wick] trait CreationFunctions {

@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Functions of the [[STen]] companion: indexing into a given tensor, masks and where. */
 private[wick] trait IndexFunctions {

@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Methods of [[STen]]: selecting and writing by index and mask. */
 private[wick] trait IndexOps { self: STen =>

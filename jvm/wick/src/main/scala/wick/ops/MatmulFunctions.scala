@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Functions of the [[STen]] companion: matrix products into a given tensor. */
 private[wick] trait MatmulFunctions {

@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Functions of the [[STen]] companion: random tensors and the generator. */
 private[wick] trait RandomFunctions {

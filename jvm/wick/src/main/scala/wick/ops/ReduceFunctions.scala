@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Functions of the [[STen]] companion: reductions into a given tensor. */
 private[wick] trait ReduceFunctions {

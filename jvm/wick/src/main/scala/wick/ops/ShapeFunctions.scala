@@ -1,5 +1,4 @@
 package wick
-package ops
 
 /** Functions of the [[STen]] companion: joining tensors. */
 private[wick] trait ShapeFunctions {

@@ -1,5 +1,4 @@
 package wick
-package ops
 
 import ShapeOps._
 
@@ -121,7 +120,7 @@ private[wick] trait ShapeOps { self: STen =>
   def mT[S: Sc]: STen = transpose(-2, -1)
 
   /** Dimension `i` of the result is dimension `dims(i)` of this, as a view. */
-  def permute[S: Sc](dims: Int*): STen = viewList(Op.permute, longs(dims))
+  def permute[S: Sc](dims: Seq[Int]): STen = viewList(Op.permute, longs(dims))
 
   /** One dimension moved to another place, the others in their order, as a view. */
   def movedim[S: Sc](from: Int, to: Int): STen =
@@ -286,7 +285,7 @@ private[wick] trait ShapeOps { self: STen =>
   def cloneTensor[S: Sc]: STen = STen.own(view4(Op.cloned, 0, 0, 0, 0), this)
 
   /** A copy with dimensions in reversed order. */
-  def flip[S: Sc](dims: Int*): STen = viewList(Op.flip, longs(dims))
+  def flip[S: Sc](dims: Seq[Int]): STen = viewList(Op.flip, longs(dims))
 
   /** A copy with elements moved on by `shift` places in row-major order, the last ones to the front. */
   def roll[S: Sc](shift: Long): STen = STen.own(view4(Op.rollFlat, shift, 0, 0, 0), this)

@@ -1,0 +1,138 @@
+package wick
+
+/** What the native side holds: guarantee 6, pains 1, 2, 6 and 22. */
+class MemorySuite extends munit.FunSuite {
+  import Fixtures._
+
+  private val Megabyte = 1 << 20
+
+  test("pain 1: a hundred thousand temporaries of 1 MB never hold more than one iteration does") {
+    Wick.resetPeak()
+    val before = Wick.memory
+    for (i <- 0 until 100000) {
+      Scope.root { implicit scope =>
+        val t = STen.own(Native.empty(DType.I8.number, Array(Megabyte.toLong)))
+        if (i == 0) assertEquals(Wick.memory.liveBytes - before.liveBytes, Megabyte.toLong)
+        assertEquals(t.numBytes, Megabyte.toLong)
+      }
+    }
+    val after = Wick.memory
+    assertEquals(after.liveBytes, before.liveBytes)
+    assertEquals(after.liveTensors, before.liveTensors)
+    assertEquals(after.made - before.made, 100000L)
+    assertEquals(after.freed - before.freed, 100000L)
+    assert(after.peakBytes - before.liveBytes <= 2L * Megabyte, after.toString)
+  }
+
+  test("pain 2: a nested scope an iteration keeps what is live constant") {
+    Scope.root { implicit scope =>
+      val weights = full(DType.F32, List(64), 1)
+      var state = full(DType.F32, List(64), 0)
+      val before = Wick.memory.liveTensors
+      for (_ <- 0 until 100000) {
+        val next = Scope { implicit scope =>
+          val a = add(state, weights)
+          val b = add(a, weights)
+          add(b, a)
+        }
+        state.close()
+        state = next
+      }
+      assertEquals(Wick.memory.liveTensors, before)
+      assertEquals(scope.live, 2)
+    }
+  }
+
+  test("guarantee 6: bytes and tensors are counted, views as tensors without bytes") {
+    Scope.root { implicit scope =>
+      val before = Wick.memory
+      val t = full(DType.F64, List(1000), 1)
+      val one = Wick.memory
+      val bytes = one.liveBytes - before.liveBytes
+      assert(bytes >= 8000L && bytes < 10000L, s"$bytes") // blocks are rounded up
+      assertEquals(one.liveTensors - before.liveTensors, 1L)
+      val view = CPU.to(t)
+      val two = Wick.memory
+      assertEquals(two.liveBytes - before.liveBytes, bytes)
+      assertEquals(two.liveTensors - before.liveTensors, 2L)
+      t.close()
+      assertEquals(Wick.memory.liveBytes - before.liveBytes, bytes) // the view holds them
+      view.close()
+      assertEquals(Wick.memory.liveBytes, before.liveBytes)
+      assert(Wick.memory.peakBytes >= two.liveBytes)
+    }
+  }
+
+  test("pain 22: the cap turns exhaustion into an error that names bytes, and all goes on") {
+    val cap = Wick.memoryCap
+    try {
+      Scope.root { implicit scope =>
+        Wick.memoryCap = Wick.memory.liveBytes + 10L * Megabyte
+        val before = Wick.memory
+        // A fatal error to Scala, so munit's intercept lets it through.
+        val message =
+          try fail(s"made ${full(DType.F64, List(4L * Megabyte), 0)}")
+          catch { case e: OutOfNativeMemoryError => e.getMessage }
+        assert(message.contains((32L * Megabyte).toString), message)
+        assertEquals(Wick.memory.liveBytes, before.liveBytes)
+        assertEquals(scope.live, 0)
+        assertEquals(values(full(DType.F64, List(2), 3)), List(3.0, 3.0))
+      }
+    } finally Wick.memoryCap = cap
+    assertEquals(Wick.memoryCap, cap)
+  }
+
+  test("trim gives the cache back; peaks start anew") {
+    Scope.root { implicit scope =>
+      full(DType.F64, List(100000), 1)
+      ()
+    }
+    Wick.trim()
+    assertEquals(Wick.memory.cachedBytes, 0L)
+    Wick.resetPeak()
+    assertEquals(Wick.memory.peakBytes, Wick.memory.liveBytes)
+  }
+
+  test("threads and the CPU level can be asked for, threads set") {
+    val before = Wick.threads
+    assert(before >= 1)
+    try {
+      Wick.threads = 1
+      assertEquals(Wick.threads, 1)
+    } finally Wick.threads = before
+    assert(Set("baseline", "avx2", "avx512")(Wick.cpuLevel), Wick.cpuLevel)
+  }
+
+  test("pain 6: a failing operation leaves nothing behind") {
+    Scope.root { implicit scope =>
+      val (a, b) = (doubles(1, 2), doubles(1, 2, 3))
+      val before = Wick.memory
+      for (_ <- 0 until 1000) intercept[ShapeException](add(a, b))
+      assertEquals(Wick.memory.liveTensors, before.liveTensors)
+      assertEquals(Wick.memory.liveBytes, before.liveBytes)
+      assertEquals(scope.live, 2)
+    }
+  }
+
+  test("guarantee 5, pain 10: shape, element type and device cost no native call") {
+    Scope.root { implicit scope =>
+      val t = full(DType.F32, List(2, 3), 1)
+      var sum = 0L
+      def ask(n: Int): Unit = {
+        var i = 0
+        while (i < n) {
+          sum += t.shape.length + t.dtype.number + t.numel + (if (t.isCPU) 1 else 0)
+          i += 1
+        }
+      }
+      (0 until 5).foreach(_ => ask(1000000)) // warm up
+      val nanos = List.fill(5) {
+        val start = System.nanoTime
+        ask(1000000)
+        System.nanoTime - start
+      }.min / 1e6
+      assert(sum != 0)
+      assert(nanos < 40, s"$nanos ns for four questions") // a native call costs 8 at least; slow machines pass
+    }
+  }
+}
