@@ -35,7 +35,7 @@ private[wick] trait ShapeOps { self: STen =>
   def slice[S: Sc](dim: Int, start: Long, end: Long, step: Long): STen = {
     val raw = view4(Op.slice, dim.toLong, start, end, step)
     val size = dims(wrap(dim, dims.length))
-    val (first, last) = (clamp(start, size), clamp(end, size))
+    val (first, last) = (bounded(start, size), bounded(end, size))
     val n = if (last <= first) 0L else (last - first - 1) / step + 1
     STen.own(raw, resized(dims, dim, n))
   }
@@ -456,7 +456,7 @@ private object ShapeOps {
   /** A dimension as an Int; no tensor has one beyond, so that the native operation refuses it. */
   def small(dim: Long): Int = math.max(Int.MinValue.toLong, math.min(Int.MaxValue.toLong, dim)).toInt
 
-  def clamp(bound: Long, size: Long): Long =
+  def bounded(bound: Long, size: Long): Long =
     if (bound < 0) math.max(0L, bound + size) else math.min(bound, size)
 
   def resized(dims: Array[Long], dim: Int, size: Long): Array[Long] = {
