@@ -55,7 +55,7 @@ impl From<&Tensor> for Operand {
     }
 }
 
-/// The operands of a message, separated by "and".
+/// The operands of a message, separated by "and" and followed by a colon; there may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operands(pub Vec<Operand>);
 
@@ -66,6 +66,9 @@ impl fmt::Display for Operands {
                 f.write_str(" and ")?;
             }
             operand.fmt(f)?;
+        }
+        if !self.0.is_empty() {
+            f.write_str(": ")?;
         }
         Ok(())
     }
@@ -89,21 +92,21 @@ pub enum Error {
         y: i64,
     },
     /// A shape, size or dimension that the operation does not take.
-    #[error("{op}: {operands}: {expected}")]
+    #[error("{op}: {operands}{expected}")]
     Shape {
         op: &'static str,
         operands: Operands,
         expected: Cow<'static, str>,
     },
     /// A dtype, or a value of a dtype, that the operation does not take.
-    #[error("{op}: {operands}: {expected}")]
+    #[error("{op}: {operands}{expected}")]
     DType {
         op: &'static str,
         operands: Operands,
         expected: Cow<'static, str>,
     },
     /// An index or dimension outside its range.
-    #[error("{op}: {operands}: {expected}")]
+    #[error("{op}: {operands}{expected}")]
     Index {
         op: &'static str,
         operands: Operands,

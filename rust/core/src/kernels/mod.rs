@@ -1,6 +1,7 @@
 //! The kernels, by family.
 
 pub mod copy;
+pub mod creation;
 pub mod elementwise;
 pub mod fill;
 pub mod triangle;

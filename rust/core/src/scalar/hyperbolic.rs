@@ -4,13 +4,15 @@
 //! and `sinh r`, which are an even and an odd minimax polynomial (Remez exchange). No division,
 //! and no cancellation where `n` is 0.
 
-use super::exp::poly;
-use super::exp::{exp_f32, exp_f64, expm1_f32, expm1_f64, reduce_f32, reduce_f64};
+use super::exp::{clamp, poly};
+use super::exp::{
+    exp_in_range_f32, exp_in_range_f64, half_expm1_f32, half_expm1_f64, reduce_f32, reduce_f64,
+};
 
 macro_rules! hyperbolic {
-    ($t:ident, $reduce:ident $exp:ident $expm1:ident, $parts:ident $sinh:ident $cosh:ident $tanh:ident $sigmoid:ident,
+    ($t:ident, $reduce:ident $exp_in_range:ident $half_expm1:ident, $parts:ident $sinh:ident $cosh:ident $tanh:ident $sigmoid:ident,
      mantissa $mantissa:expr, bias $bias:expr, highest $highest:expr, one_sided $one_sided:expr,
-     saturated $saturated:expr, largest_exp $largest_exp:expr;
+     saturated $saturated:expr, exp from $smallest_exp:expr, to $largest_exp:expr;
      cosh $($c:expr),+; sinh $($s:expr),+) => {
         /// For `a` not negative: `(2ⁿ + 2⁻ⁿ)/4`, `(2ⁿ - 2⁻ⁿ)/4`, `cosh r - 1`, and `sinh r` in two
         /// parts, the first exact. Quarters, because half of 2ⁿ may be too large for a number
@@ -49,16 +51,16 @@ macro_rules! hyperbolic {
         pub(super) fn $tanh(x: $t) -> $t {
             let a = x.abs();
             let a = if a > $saturated { $saturated } else { a };
-            let e = $expm1(2.0 * a);
-            // e/(e + 2), but the quotient's error enters in part only.
-            let half = 0.5 * e;
+            // e/(e + 2) for e = expm1 2a, but the quotient's error enters in part only.
+            let half = $half_expm1(2.0 * a);
             let h = if half > 1.0 { 1.0 } else { half };
-            (h - h * (2.0 * h / (e + 2.0))).copysign(x)
+            (h - h * (h / (half + 1.0))).copysign(x)
         }
 
         #[inline(always)]
         pub(super) fn $sigmoid(x: $t) -> $t {
-            let e = $exp(if x > $largest_exp { $largest_exp } else { x });
+            // Denormal results need no more than this range.
+            let e = $exp_in_range(clamp!(x, $smallest_exp, $largest_exp));
             // e/(1 + e), but the quotient's error enters in part only.
             let h = if e > 1.0 { 1.0 } else { e };
             h - h * (h / (1.0 + e))
@@ -66,11 +68,11 @@ macro_rules! hyperbolic {
     };
 }
 
-hyperbolic!(f32, reduce_f32 exp_f32 expm1_f32, parts_f32 sinh_f32 cosh_f32 tanh_f32 sigmoid_f32,
-    mantissa 23, bias 127u32, highest 89.6, one_sided 20.0, saturated 10.0, largest_exp 80.0;
+hyperbolic!(f32, reduce_f32 exp_in_range_f32 half_expm1_f32, parts_f32 sinh_f32 cosh_f32 tanh_f32 sigmoid_f32,
+    mantissa 23, bias 127u32, highest 89.6, one_sided 20.0, saturated 10.0, exp from -104.0, to 80.0;
     cosh 0.5, 4.166626e-02, 1.3946564e-03; sinh 1.6666667e-01, 8.333288e-03, 1.990533e-04);
-hyperbolic!(f64, reduce_f64 exp_f64 expm1_f64, parts_f64 sinh_f64 cosh_f64 tanh_f64 sigmoid_f64,
-    mantissa 52, bias 1023u64, highest 710.6, one_sided 40.0, saturated 20.0, largest_exp 600.0;
+hyperbolic!(f64, reduce_f64 exp_in_range_f64 half_expm1_f64, parts_f64 sinh_f64 cosh_f64 tanh_f64 sigmoid_f64,
+    mantissa 52, bias 1023u64, highest 710.6, one_sided 40.0, saturated 20.0, exp from -746.0, to 600.0;
     cosh 0.5000000000000013, 0.04166666666651071, 0.0013888888948285021, 2.4801488584993225e-05, 2.7631780327189313e-07;
     sinh 0.16666666666666677, 0.008333333333321341, 0.00019841269886947506, 2.755724330522795e-06, 2.510937656007653e-08);
 

@@ -14,24 +14,24 @@ macro_rules! logarithms {
      upper $upper:expr, log2_e $log2_e:expr, log10_e $log10_e:expr) => {
         const _: () = assert!($lowest < 1.0 && $lowest > 0.5);
 
-        /// `x`, positive and normal, as `2ᵏ·m` with `m` from `$lowest` to twice that: `k` as a
+        /// `x`, positive and normal, as `2ᵏ·m` with `m` from `lowest` to twice that: `k` as a
         /// float and as a biased exponent, and `m`. Shifts are unsigned and the conversion of `k`
         /// is an addition, since AVX2 has neither the signed shift nor the conversion of 64 bits.
         #[inline(always)]
-        fn $split(x: $t, bias: $t) -> ($t, $u, $t) {
+        fn $split(x: $t, bias: $t, lowest: $t) -> ($t, $u, $t) {
             const ONE: $u = $bias << $mantissa;
             const FRACTION: $u = (1 << $mantissa) - 1;
             const SHIFT: $t = (1u64 << $mantissa) as $t;
-            let lowest = ($lowest as $t).to_bits();
+            let lowest = lowest.to_bits();
             let moved = x.to_bits().wrapping_add(ONE - lowest);
             let biased = moved >> $mantissa;
             let k = $t::from_bits(biased | SHIFT.to_bits()) - (SHIFT + bias);
             (k, biased, $t::from_bits((moved & FRACTION) + lowest))
         }
 
-        /// As above, for denormals too.
+        /// `k` and `m - 1`, for denormals too.
         #[inline(always)]
-        fn $special(x: $t) -> ($t, $t) {
+        pub(super) fn $special(x: $t, lowest: $t) -> ($t, $t) {
             const UP: i32 = $mantissa + 2;
             let denormal = x < $t::MIN_POSITIVE;
             let scaled = x * ((1u64 << UP) as $t);
@@ -41,13 +41,13 @@ macro_rules! logarithms {
             } else {
                 $bias as $t
             };
-            let (k, _, m) = $split(x, bias);
+            let (k, _, m) = $split(x, bias, lowest);
             (k, m - 1.0)
         }
 
         #[inline(always)]
         pub(super) fn $ln(x: $t) -> $t {
-            let (k, f) = $special(x);
+            let (k, f) = $special(x, $lowest);
             let g = $tail(f);
             finish!($t, x, k * $ln2.0 + (f + (g + k * $ln2.1)))
         }
@@ -63,7 +63,7 @@ macro_rules! logarithms {
 
         #[inline(always)]
         pub(super) fn $log2(x: $t) -> $t {
-            let (k, f) = $special(x);
+            let (k, f) = $special(x, $lowest);
             let (high, low) = $scaled(f, $log2_e);
             finish!($t, x, k + (high + low))
         }
@@ -71,7 +71,7 @@ macro_rules! logarithms {
         #[inline(always)]
         pub(super) fn $log10(x: $t) -> $t {
             const C: ($t, $t) = $log10_2;
-            let (k, f) = $special(x);
+            let (k, f) = $special(x, $lowest);
             let (high, low) = $scaled(f, $log10_e);
             finish!($t, x, k * C.0 + (high + (low + k * C.1)))
         }
@@ -79,7 +79,7 @@ macro_rules! logarithms {
         #[inline(always)]
         pub(super) fn $log1p(x: $t) -> $t {
             let u = 1.0 + x;
-            let (k, biased, m) = $split(u, $bias as $t);
+            let (k, biased, m) = $split(u, $bias as $t, $lowest);
             // (1 + x)·2⁻ᵏ - 1 from x itself, with one rounding; where the 1 is negligible, from u.
             let down = $t::from_bits((2 * $bias as $u).wrapping_sub(biased) << $mantissa);
             let near = x * down + (down - 1.0);
@@ -133,11 +133,4 @@ fn tail_f64(f: f64) -> f64 {
     // 2s = f - f²/2 + s·f²/2.
     let half_square = 0.5 * f * f;
     s * (half_square + r) - half_square
-}
-
-/// `x`, positive and normal, as `2ᵏ·m` with `m` from √½ to √2.
-#[inline(always)]
-pub(super) fn split(x: f64, bias: f64) -> (f64, f64) {
-    let (k, _, m) = split_f64(x, bias);
-    (k, m)
 }

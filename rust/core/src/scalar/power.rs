@@ -1,7 +1,7 @@
 //! Powers and roots.
 
 use super::exp::{clamp, exp2_fraction_f64, half_pow2_f64, poly, round_int_f64, scale_f64};
-use super::log::split;
+use super::log::{normal_f32, normal_f64};
 
 /// Square root. The SSE intrinsic is LLVM's square root of one lane, so a loop over it becomes
 /// the vector instruction; `no_std` Rust offers no other road to it.
@@ -83,64 +83,85 @@ pub(super) fn hypot_f64(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
 }
 
-/// Whether |y| is an odd integer, and whether it is an integer at all; infinities are even.
-#[inline(always)]
-fn parity(y: f64) -> (bool, bool) {
-    const INTEGERS: f64 = 4_503_599_627_370_496.0; // 2^52: from here on f64 has no fractions
-    let a = y.abs();
-    let a = if a > 2.0 * INTEGERS {
-        2.0 * INTEGERS
-    } else {
-        a
+/// Completes `|x|` to the power `y`, right where both are finite and `|x|` is neither 0 nor 1,
+/// by the sign and by the special cases of C99.
+macro_rules! finish_power {
+    ($t:ident, $name:ident, mantissa $mantissa:expr, sign $sign:expr) => {
+        #[inline(always)]
+        fn $name(x: $t, y: $t, power: $t) -> $t {
+            let ax = x.abs();
+            let edge = if (ax > 1.0) == (y > 0.0) {
+                $t::INFINITY
+            } else {
+                0.0
+            };
+            let power = if (ax == 0.0) | (ax == $t::INFINITY) {
+                edge
+            } else {
+                power
+            };
+            let power = if ax == 1.0 { 1.0 } else { power };
+            // Whether y is an integer, and odd: from here on all numbers are integers, and on
+            // adding this the others show their lowest whole bit; twice this is even.
+            const INTEGERS: $t = (1u64 << $mantissa) as $t;
+            let a = y.abs();
+            let a = if a > 2.0 * INTEGERS {
+                2.0 * INTEGERS
+            } else {
+                a
+            };
+            let large = a >= INTEGERS;
+            let aligned = if large { a } else { a + INTEGERS };
+            let whole = large | (aligned - INTEGERS == a);
+            let negative = whole & (aligned.to_bits() & 1 == 1);
+            let sign = if negative { x.to_bits() & $sign } else { 0 };
+            let r = $t::from_bits(power.to_bits() | sign);
+            // A negative number has no real power but the whole ones; -∞ counts as +∞.
+            let root = (x < 0.0) & (x > $t::NEG_INFINITY) & !whole;
+            let r = if root | x.is_nan() | y.is_nan() {
+                $t::NAN
+            } else {
+                r
+            };
+            if (x == 1.0) | (y == 0.0) { 1.0 } else { r }
+        }
     };
-    let large = a >= INTEGERS;
-    let aligned = if large { a } else { a + INTEGERS };
-    let whole = large | (aligned - INTEGERS == a);
-    (whole & (aligned.to_bits() & 1 == 1), whole)
 }
 
-/// The special cases of powers that are decided by the operands, given the power of `|x|`.
-macro_rules! finish {
-    ($t:ident, $sign:expr, $x:expr, $y:expr, $y_wide:expr, $power:expr) => {{
-        let (odd, whole) = parity($y_wide);
-        let sign = if odd { $x.to_bits() & $sign } else { 0 };
-        let r = $t::from_bits($power.to_bits() | sign);
-        // A negative number has no real power but the whole ones; -∞ counts as +∞.
-        let root = ($x < 0.0) & ($x > $t::NEG_INFINITY) & !whole;
-        let r = if root | $x.is_nan() | $y.is_nan() {
-            $t::NAN
-        } else {
-            r
-        };
-        if ($x == 1.0) | ($y == 0.0) { 1.0 } else { r }
-    }};
-}
+finish_power!(f32, finish_power_f32, mantissa 23, sign 0x8000_0000u32);
+finish_power!(f64, finish_power_f64, mantissa 52, sign 1u64 << 63);
 
 /// The power in `f64`: `2^(y·log₂x)`. The logarithm is a minimax polynomial in `s²`, where
 /// `s = (m - 1)/(m + 1)`, and the quotient one Newton step from an `f32` division.
 #[inline(always)]
 pub(super) fn pow_f32(x: f32, y: f32) -> f32 {
-    let (ax, yw) = (x.abs(), y as f64);
-    let (k, m) = split(ax as f64, 1023.0);
-    let (f, d) = (m - 1.0, m + 1.0);
-    let near = (1.0 / d as f32) as f64;
-    let s = f * near * (2.0 - d * near);
+    let (k, f) = normal_f32(x.abs(), core::f32::consts::FRAC_1_SQRT_2);
+    let near = (1.0 / (2.0 + f)) as f64;
+    let f = f as f64;
+    let s = f * near * (2.0 - (2.0 + f) * near);
     let z = s * s;
-    let log = k
-        + s * poly!(z; 2.885390081790141, 0.9617966732841462, 0.5770835944710471, 0.41167221780354546, 0.34073835696588917);
-    // The splitting has no zero and no infinity.
-    let log = if ax == 0.0 { -1e30 } else { log };
-    let log = if ax == f32::INFINITY { 1e30 } else { log };
-    // No zero times infinity, and large enough to decide alone.
-    let yw = clamp!(yw, -1e60, 1e60);
-    let p = clamp!(yw * log, -200.0, 200.0);
+    let log = k as f64
+        + s * poly!(z;
+            2.885390081790141,
+            0.9617966732841462,
+            0.5770835944710471,
+            0.41167221780354546,
+            0.34073835696588917
+        );
+    let p = clamp!(y as f64 * log, -200.0, 200.0);
     let (n, bits) = round_int_f64(p);
     let r = p - n;
-    let q = poly!(r; 1.000000000554106, 0.6931472057377294, 0.24022646891025393, 0.055503287762696044,
-        0.009618488921531587, 0.0013399931433576127, 0.00015345820442696432);
-    // The conversion rounds, overflows and makes denormals.
-    let power = (2.0 * q * half_pow2_f64(bits)) as f32;
-    finish!(f32, 0x8000_0000u32, x, y, y as f64, power)
+    // Twice 2ʳ, for half of 2ⁿ. The conversion rounds, overflows and makes denormals.
+    let q = poly!(r;
+        2.000000001108212,
+        1.3862944114754587,
+        0.48045293782050785,
+        0.11100657552539209,
+        0.019236977843063174,
+        0.0026799862867152254,
+        0.00030691640885392865
+    );
+    finish_power_f32(x, y, (q * half_pow2_f64(bits)) as f32)
 }
 
 /// Clears the lower 27 bits: products of two such numbers are exact.
@@ -155,13 +176,10 @@ fn upper(x: f64) -> f64 {
 fn log2_double(x: f64) -> (f64, f64) {
     const THIRD: (f64, f64) = (0.333_333_328_366_279_6, 4.967_053_731_282_552e-9);
     const TWO_LOG2_E: (f64, f64) = (2.885_390_043_258_667, 3.851_925_982_253_235e-8);
-    let denormal = x < f64::MIN_POSITIVE;
-    let scaled = x * 18_014_398_509_481_984.0;
-    let bias = if denormal { 1023.0 + 54.0 } else { 1023.0 };
-    let (k, m) = split(if denormal { scaled } else { x }, bias);
+    let (k, f) = normal_f64(x, core::f64::consts::FRAC_1_SQRT_2);
     // s = f/d in two parts, with the remainder of the first exactly.
-    let (f, d) = (m - 1.0, m + 1.0);
-    let d_low = m - (d - 1.0);
+    let d = 2.0 + f;
+    let d_low = f - (d - 2.0);
     let inverse = 1.0 / d;
     let s_high = upper(f * inverse);
     let d_high = upper(d);
@@ -195,29 +213,14 @@ fn log2_double(x: f64) -> (f64, f64) {
 
 #[inline(always)]
 pub(super) fn pow_f64(x: f64, y: f64) -> f64 {
-    let ax = x.abs();
-    let (high, low) = log2_double(ax);
-    let yw = clamp!(y, -1e20, 1e20);
-    let y_high = upper(yw);
+    let (high, low) = log2_double(x.abs());
+    let y_high = upper(y);
     let p = y_high * high;
-    let p_low = (yw - y_high) * high + yw * low;
-    // What the splitting has not: zero and infinity.
-    let edge = if (ax > 1.0) == (y > 0.0) {
-        2000.0
-    } else {
-        -2000.0
-    };
-    let p = if (ax == 0.0) | (ax == f64::INFINITY) {
-        edge
-    } else {
-        p
-    };
+    let p_low = (y - y_high) * high + y * low;
     let far = p.abs() > 1080.0;
     let p = clamp!(p, -1080.0, 1025.0);
     let p_low = if far { 0.0 } else { p_low };
     let (n, bits) = round_int_f64(p);
-    let r = (p - n) + p_low;
-    let q = exp2_fraction_f64(r);
-    let power = scale_f64(q, bits, p < -1020.0);
-    finish!(f64, 1u64 << 63, x, y, y, power)
+    let q = exp2_fraction_f64((p - n) + p_low);
+    finish_power_f64(x, y, scale_f64(q, bits, p < -1020.0))
 }

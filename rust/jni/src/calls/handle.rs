@@ -15,6 +15,7 @@ pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn release(a: jlong) -> () },
     native_method! { static raw fn release_all(handles: jlong[], count: jint) -> () },
     native_method! { static raw fn is_live(a: jlong) -> jboolean },
+    native_method! { static raw fn alias(a: jlong) -> jlong },
     native_method! { static raw fn shape(a: jlong) -> jlong[] },
     native_method! { static raw fn strides(a: jlong) -> jlong[] },
     native_method! { static raw fn storage_offset(a: jlong) -> jlong },
@@ -55,6 +56,14 @@ fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, 
 
 fn is_live(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
     boundary(env, || Ok::<_, Error>(runtime().tensors.is_live(a)))
+}
+
+fn alias(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
+    boundary(env, || {
+        let rt = runtime();
+        let x = rt.pin("alias", a)?;
+        rt.give(Some(x.clone()), Some(&x), None)
+    })
 }
 
 fn shape<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {

@@ -51,6 +51,9 @@ public final class Native {
 
   public static native boolean isLive(long a);
 
+  /** A second handle of the same elements. */
+  public static native long alias(long a);
+
   public static native long[] shape(long a);
 
   public static native long[] strides(long a);
@@ -130,6 +133,11 @@ public final class Native {
 
   public static native long linspace(int dtype, double start, double end, long steps);
 
+  public static native void fill(long a, int kind, long bits);
+
+  /** {@code value}: a tensor without dimensions. */
+  public static native void fillTensor(long a, long value);
+
   // random: numbers are a function of (seed, offset, place) alone
   public static native void seed(long seed);
 
@@ -155,7 +163,6 @@ public final class Native {
   /** dst takes src's values, cast and broadcast. */
   public static native void copy(long dst, long src);
 
-  public static native void fill(long a, int kind, long bits);
 
   public static native boolean equal(long a, long b);
 

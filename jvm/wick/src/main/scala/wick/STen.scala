@@ -27,6 +27,7 @@ final class STen private[wick] (
     slot0: Int
 ) extends AutoCloseable
     with ArrayOps
+    with CreationOps
     with ElementwiseOps
     with BinaryOps
     with ArithmeticOps
@@ -230,7 +231,7 @@ final class STen private[wick] (
 
   /** A second owner of the same elements. */
   private[wick] def alias[S: Sc]: STen =
-    STen.own(Native.viewList(STen.viewCode, handle, dims), this)
+    STen.own(Native.alias(handle), this)
 
   /** The elements as NumPy prints them, with element type and shape; long dimensions are cut. */
   override def toString: String = Printing.show(this)
@@ -250,7 +251,6 @@ object STen
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
-  private lazy val viewCode = Native.opCode("view", "view")
 
   /** f64 on the processor. */
   val dOptions: STenOptions = STenOptions(DType.F64)
@@ -291,10 +291,11 @@ object STen
     new STen(handle, Native.shape(handle), scope, slot)
   }
 
-  /** As `own(raw)`, where the caller knows the result's shape. */
+  /** As `own(raw)` for a result whose shape is known; nobody writes to `dims` afterwards. */
   private[wick] def own(raw: Long, dims: Array[Long])(implicit scope: Scope): STen = {
     val handle = raw & Native.HANDLE_MASK
-    new STen(handle, dims, scope, scope.enter(handle))
+    val slot = scope.enter(handle)
+    new STen(handle, dims, scope, slot)
   }
 
   /** As `own(raw)`, where the result's shape may be that of `a`. */

@@ -26,7 +26,7 @@ class ArraySuite extends munit.FunSuite {
       val z = STen.own(Native.fromBooleans(Array(true, false, true), Array(3L)))
       assertEquals(z.toBooleanArray.toList, List(true, false, true))
       val h = f.castToHalf
-      assertEquals(h.toHalfBitsArray.toList, List[Short](0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600))
+      assertEquals(h.toHalfBits.toList, List[Short](0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600))
       assertEquals(f.castToBF16.castToFloat.toFloatArray.toList, f.toFloatArray.toList)
       // The views of BR-102.
       val x = counted(5)
@@ -41,10 +41,12 @@ class ArraySuite extends munit.FunSuite {
       val f = counted(2, 2).castToFloat
       intercept[DTypeException](f.toDoubleArray)
       intercept[DTypeException](f.toIntArray)
-      intercept[DTypeException](f.castToHalf.toFloatArray)
       intercept[DTypeException](f.castToHalf.toShortArray)
       intercept[DTypeException](f.castToBool.toByteArray)
-      intercept[NativeException](f.toHalfBitsArray)
+      intercept[DTypeException](f.toHalfBits)
+      intercept[DTypeException](f.castToBool.toLongArray)
+      intercept[DTypeException](f.castToLong.toDoubleArray)
+      intercept[DTypeException](f.castToUnsignedByte.toBooleanArray)
       intercept[ShapeException](STen.own(Native.fromFloats(new Array[Float](4), Array(1000L))))
       intercept[ShapeException](STen.own(Native.fromFloats(new Array[Float](4), Array(1L << 62, 4L))))
       intercept[ShapeException](STen.own(Native.fromFloats(new Array[Float](4), Array[Long]())))
@@ -56,8 +58,8 @@ class ArraySuite extends munit.FunSuite {
 
   test("one element as a number, of every element type") {
     Scope.root[Unit] { implicit scope =>
-      for (dtype <- DType.all) {
-        val one = counted(3).castTo(dtype)(scope)(1)
+      for (dtype <- DType.values) {
+        val one = counted(3).castToType(dtype)(scope)(1)
         assertEquals(one.shape, Nil)
         assertEquals((one.toDouble, one.toLong, one.toBoolean, one.item), (1.0, 1L, true, 1.0))
       }
@@ -69,13 +71,14 @@ class ArraySuite extends munit.FunSuite {
 
   test("BR-155: tensors without elements, of every element type") {
     Scope.root[Unit] { implicit scope =>
-      for (dtype <- DType.all) {
-        val empty = counted(1, 0, 3).castTo(dtype)
+      for (dtype <- DType.values) {
+        val empty = counted(1, 0, 3).castToType(dtype)
         assertEquals(empty.cloneTensor.shape, List(1L, 0L, 3L))
         assertEquals(STen.cat(List(empty, empty), 0).shape, List(2L, 0L, 3L))
         assertEquals(STen.cat(List(empty, empty), 0).dtype, dtype)
         empty.copyFrom(empty.cloneTensor)
         assertEquals(empty.castToLong.toLongArray.length, 0)
+        assertEquals(empty.dtype, dtype)
         assertEquals(empty.t3.castToDouble.toDoubleArray.length, 0)
       }
     }

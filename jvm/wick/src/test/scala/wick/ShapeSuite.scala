@@ -114,8 +114,10 @@ class ShapeSuite extends munit.FunSuite {
       val b = longs(Array(1L), 9).expand(List(6))
       intercept[ShapeException](b.copyFrom(counted(6)))
       assertEquals(values(b), List.fill(6)(9L))
-      Native.fill(b.handle, Native.INT, 3)
+      b.fill_(3L)
       assertEquals(values(b), List.fill(6)(3L))
+      b.zero_()
+      assertEquals(values(b), List.fill(6)(0L))
       val x = counted(2, 2, 2)
       val y = longs(Array(2L, 2L), 0, 0, 0, 0)
       y.copyFrom(x.select(2, 1))
@@ -243,7 +245,7 @@ class ShapeSuite extends munit.FunSuite {
   test("joins take the element type that holds all operands") {
     Scope.root[Unit] { implicit scope =>
       val x = counted(2)
-      assertEquals(STen.cat(List(x.castToByte, x.castToU8), 0).dtype, DType.I16: DType)
+      assertEquals(STen.cat(List(x.castToByte, x.castToUnsignedByte), 0).dtype, DType.I16: DType)
       assertEquals(STen.cat(List(x.castToHalf, x.castToBF16), 0).dtype, DType.F32: DType)
       assertEquals(STen.stack(List(x, x.castToBool, x.castToHalf), 1).dtype, DType.F16: DType)
       assertEquals(
@@ -372,7 +374,7 @@ class ShapeSuite extends munit.FunSuite {
       assert(!x.copyTo(STenOptions.l).sharesStorageWith(x))
       assert(x.to(STenOptions.l, nonBlocking = false, copy = false).sharesStorageWith(x))
       assert(x.copyToDevice(CPU).sharesStorageWith(x))
-      for (dtype <- DType.all) {
+      for (dtype <- DType.values) {
         val y = x.castToType(dtype.scalarTypeByte)
         assertEquals(y.dtype, dtype)
         assertEquals(y.to(STenOptions.l, nonBlocking = true, copy = true).dtype, DType.I64: DType)

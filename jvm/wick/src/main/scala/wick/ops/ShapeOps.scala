@@ -330,69 +330,12 @@ private[wick] trait ShapeOps { self: STen =>
   /** The same as the other `copyFrom`: a copy on the processor ends before it returns. */
   def copyFrom(source: STen, nonBlocking: Boolean): Unit = copyFrom(source)
 
-  /** A copy with the element type and device of options. */
-  def copyTo[S: Sc](options: STenOptions): STen = to(options, nonBlocking = true, copy = true)
-
-  /** This on a device: a copy where it lives elsewhere, else a second owner of the same elements. */
-  def copyToDevice(device: Device)(implicit scope: Scope): STen = {
-    handle
-    device.to(self)
-  }
-
   /** This with the element type and device of options: a second owner of the same elements where it
     * has them already and `copy` is false, else a copy.
     */
-  def to[S: Sc](options: STenOptions, nonBlocking: Boolean, copy: Boolean): STen = {
-    val from = handle
-    if (options.isSparse)
-      throw new DTypeException(s"to: $dtype $shapeText: cannot change the layout to sparse")
-    if (options.dtype == dtype && !copy) copyToDevice(options.device)
-    else {
-      val cast = STen.own(Native.cast(from, options.dtype.number), self)
-      if (options.device == device) cast else options.device.to(cast)
-    }
-  }
-
-  /** This with another element type: a second owner of the same elements where it has it already,
-    * else a copy. Floats become integers by cutting off fractions; anything but zero is true.
-    */
-  def castTo[S: Sc](dtype: DType): STen = {
-    val from = handle
-    if (this.dtype == dtype) alias else STen.own(Native.cast(from, dtype.number), self)
-  }
-
-  /** As [[castTo]], by libtorch's number of the element type. */
-  def castToType[S: Sc](scalarType: Byte): STen = { handle; castTo(DType.fromNumber(scalarType.toInt)) }
-
-  /** As [[castTo]] i8. */
-  def castToByte[S: Sc]: STen = castTo(DType.I8)
-
-  /** As [[castTo]] u8. */
-  def castToU8[S: Sc]: STen = castTo(DType.U8)
-
-  /** As [[castTo]] i16. */
-  def castToShort[S: Sc]: STen = castTo(DType.I16)
-
-  /** As [[castTo]] i32. */
-  def castToInt[S: Sc]: STen = castTo(DType.I32)
-
-  /** As [[castTo]] i64. */
-  def castToLong[S: Sc]: STen = castTo(DType.I64)
-
-  /** As [[castTo]] f16. */
-  def castToHalf[S: Sc]: STen = castTo(DType.F16)
-
-  /** As [[castTo]] bf16. */
-  def castToBF16[S: Sc]: STen = castTo(DType.BF16)
-
-  /** As [[castTo]] f32. */
-  def castToFloat[S: Sc]: STen = castTo(DType.F32)
-
-  /** As [[castTo]] f64. */
-  def castToDouble[S: Sc]: STen = castTo(DType.F64)
-
-  /** As [[castTo]] bool. */
-  def castToBool[S: Sc]: STen = castTo(DType.Bool)
+  def to[S: Sc](options: STenOptions, nonBlocking: Boolean, copy: Boolean): STen =
+    if (copy || options.dtype != dtype || options.isSparse) copyTo(options)
+    else copyToDevice(options.device)
 }
 
 private object ShapeOps {
