@@ -613,7 +613,8 @@ impl Layout {
             let base = self.strides[chunk];
             let mut count = self.sizes[chunk];
             while chunk > 0
-                && (self.sizes[chunk - 1] == 1 || self.strides[chunk - 1] == base.wrapping_mul(count))
+                && (self.sizes[chunk - 1] == 1
+                    || self.strides[chunk - 1] == base.wrapping_mul(count))
             {
                 chunk -= 1;
                 count *= self.sizes[chunk];

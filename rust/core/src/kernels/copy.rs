@@ -121,8 +121,7 @@ unsafe fn strips<T: core::marker::Copy>(
     let target = operands.out.start().cast::<T>();
     for strip in start..end {
         let first = strip % count * TILE as i64;
-        let (mut left, mut from, mut to) =
-            (strip / count, first, first * nest.stride(0, across));
+        let (mut left, mut from, mut to) = (strip / count, first, first * nest.stride(0, across));
         for d in (0..nest.rank() - 1).rev().filter(|d| *d != across) {
             let at = left % nest.size(d);
             left /= nest.size(d);

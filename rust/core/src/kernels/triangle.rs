@@ -33,7 +33,11 @@ impl Triangle {
 impl Kernel for Triangle {
     fn window(&self) -> Window {
         let rows = self.out.layout.shape()[..self.out.layout.rank() - 1].iter();
-        Window::flat(if self.columns() == 0 { 0 } else { rows.product() })
+        Window::flat(if self.columns() == 0 {
+            0
+        } else {
+            rows.product()
+        })
     }
 
     fn cost(&self) -> f64 {

@@ -72,16 +72,20 @@ fn join(
             continue;
         }
         if t.rank() == 0 {
-            return Err(Error::shape(op, &[t], "a 0-d tensor has no dimension to join along"));
+            return Err(Error::shape(
+                op,
+                &[t],
+                "a 0-d tensor has no dimension to join along",
+            ));
         }
         let fits = t.rank() == rank && (0..rank).all(|k| k == d || t.shape()[k] == shape[k]);
         if !fits {
             let text = format!("expected equal shapes but for dimension {d}");
             return Err(Error::shape(op, &[first, t], text));
         }
-        total = total.checked_add(t.shape()[d]).ok_or_else(|| {
-            Error::shape(op, &[first, t], "the result exceeds 2^63 - 1 elements")
-        })?;
+        total = total
+            .checked_add(t.shape()[d])
+            .ok_or_else(|| Error::shape(op, &[first, t], "the result exceeds 2^63 - 1 elements"))?;
     }
     shape[d] = total;
     let shape = &shape[..rank];

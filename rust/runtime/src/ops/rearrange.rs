@@ -72,11 +72,16 @@ fn roll_from(ctx: &Context, out: &Tensor, a: &Tensor, by: &[i64], from: usize) -
         return Ok(());
     };
     let (size, shift, dim) = (a.shape()[d], by[d], d as i64);
-    let part = |t: &Tensor, start, length| {
-        t.with_layout("roll", t.layout().narrow(dim, start, length))
-    };
+    let part =
+        |t: &Tensor, start, length| t.with_layout("roll", t.layout().narrow(dim, start, length));
     for (to, at, length) in [(shift, 0, size - shift), (0, size - shift, shift)] {
-        roll_from(ctx, &part(out, to, length)?, &part(a, at, length)?, by, d + 1)?;
+        roll_from(
+            ctx,
+            &part(out, to, length)?,
+            &part(a, at, length)?,
+            by,
+            d + 1,
+        )?;
     }
     Ok(())
 }
@@ -93,7 +98,11 @@ pub fn repeat(ctx: &Context, a: &Tensor, counts: &[i64]) -> Result<Tensor> {
         return Err(Error::shape("repeat", &[a], text));
     }
     if let Some(count) = counts.iter().find(|c| **c < 0) {
-        return Err(Error::shape("repeat", &[a], format!("the count {count} is negative")));
+        return Err(Error::shape(
+            "repeat",
+            &[a],
+            format!("the count {count} is negative"),
+        ));
     }
     let size = |d: usize| (d + a.rank()).checked_sub(rank).map_or(1, |k| a.shape()[k]);
     let mut shape = [0i64; MAX_RANK];
@@ -102,9 +111,9 @@ pub fn repeat(ctx: &Context, a: &Tensor, counts: &[i64]) -> Result<Tensor> {
     let (mut to, mut from) = ([1i64; 2 * MAX_RANK], [1i64; 2 * MAX_RANK]);
     let mut n = 0;
     for d in 0..rank {
-        shape[d] = size(d).checked_mul(counts[d]).ok_or_else(|| {
-            Error::shape("repeat", &[a], "the result exceeds 2^63 - 1 elements")
-        })?;
+        shape[d] = size(d)
+            .checked_mul(counts[d])
+            .ok_or_else(|| Error::shape("repeat", &[a], "the result exceeds 2^63 - 1 elements"))?;
         if counts[d] != 1 {
             (to[n], from[n]) = (counts[d], 1);
             n += 1;
@@ -186,7 +195,10 @@ pub fn trace(ctx: &Context, a: &Tensor) -> Result<Tensor> {
     let nest = Nest::new(&[&view.layout]);
     let n = if line.numel() == 0 { 0 } else { nest.numel() };
     let (dtype, sum) = if a.dtype().is_float() {
-        (a.dtype(), Scalar::Float(sum::<f64>(ctx, &view, &nest, 0, n)))
+        (
+            a.dtype(),
+            Scalar::Float(sum::<f64>(ctx, &view, &nest, 0, n)),
+        )
     } else {
         (DType::I64, Scalar::Int(sum::<i64>(ctx, &view, &nest, 0, n)))
     };
@@ -197,6 +209,9 @@ pub fn trace(ctx: &Context, a: &Tensor) -> Result<Tensor> {
 
 /// Halves first, so that rounding errors grow with the logarithm of the length only.
 fn sum<T: Number + Element>(ctx: &Context, view: &View, nest: &Nest, start: i64, n: i64) -> T {
+    if n == 0 {
+        return T::ZERO;
+    }
     if n <= BLOCK as i64 {
         let mut buffer = Buffer::<T>::default();
         // SAFETY: gather writes the slice; the tensor behind the view is alive.

@@ -381,7 +381,7 @@ class ShapeSuite extends munit.FunSuite {
         if (dtype != DType.Bool) assertEquals(values(y.castToLong), List(0L, 1L, 2L, 3L))
       }
       assertEquals(x.castToBool.toBooleanArray.toList, List(false, true, true, true))
-      intercept[DTypeException](x.castToType(9))
+      intercept[DTypeException](x.castToType(9.toByte))
       intercept[DTypeException](x.to(STenOptions.l.copy(layout = Layout.Sparse), nonBlocking = true, copy = true))
     }
   }

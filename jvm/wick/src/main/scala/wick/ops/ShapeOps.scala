@@ -16,6 +16,12 @@ private[wick] trait ShapeOps { self: STen =>
   private def viewList[S: Sc](op: Int, list: Array[Long]): STen =
     STen.own(Native.viewList(op, handle, list), this)
 
+  // The handle first, so that a closed tensor says so whatever else is wrong.
+  private def viewInts[S: Sc](op: Int, numbers: Seq[Int]): STen = {
+    val from = handle
+    STen.own(Native.viewList(op, from, longs(numbers)), this)
+  }
+
   /** `length` indices of a dimension from `start` on, as a view. */
   def narrow[S: Sc](dim: Int, start: Long, length: Long): STen = {
     val raw = view4(Op.narrow, dim.toLong, start, length, 0)
@@ -24,6 +30,7 @@ private[wick] trait ShapeOps { self: STen =>
 
   /** As the other `narrow`, with the start in an integer tensor of one element. */
   def narrow[S: Sc](dim: Int, start: STen, length: Long): STen = {
+    handle
     if (!start.dtype.isIntegral)
       throw new DTypeException(s"narrow: start ${start.dtype} ${start.shapeText}: expected an integer")
     narrow(dim, start.toLong, length)
@@ -51,7 +58,10 @@ private[wick] trait ShapeOps { self: STen =>
   }
 
   /** The view that indices take; see [[Index]]. */
-  def apply[S: Sc](indices: Index*): STen = viewList(Op.index, Index.encode(indices))
+  def apply[S: Sc](indices: Index*): STen = {
+    val from = handle
+    STen.own(Native.viewList(Op.index, from, Index.encode(indices)), this)
+  }
 
   /** `t(i) = value`: the elements of `t(i)` take those of `value`, cast and broadcast. */
   def update(i: Index, value: STen): Unit = assign(value, i)
@@ -89,8 +99,10 @@ private[wick] trait ShapeOps { self: STen =>
   /** `t(i, j, k, l) = value`. */
   def update(i: Index, j: Index, k: Index, l: Index, value: Long): Unit = assign(value, i, j, k, l)
 
-  private def assign(value: STen, indices: Index*): Unit =
-    within(indices)(part => Native.copy(part, value.handle))
+  private def assign(value: STen, indices: Index*): Unit = {
+    val from = value.handle
+    within(indices)(part => Native.copy(part, from))
+  }
 
   private def assign(value: Double, indices: Index*): Unit =
     within(indices)(part => Native.fill(part, Native.FLOAT, Codes.bits(value)))
@@ -120,7 +132,7 @@ private[wick] trait ShapeOps { self: STen =>
   def mT[S: Sc]: STen = transpose(-2, -1)
 
   /** Dimension `i` of the result is dimension `dims(i)` of this, as a view. */
-  def permute[S: Sc](dims: Seq[Int]): STen = viewList(Op.permute, longs(dims))
+  def permute[S: Sc](dims: Seq[Int]): STen = viewInts(Op.permute, dims)
 
   /** One dimension moved to another place, the others in their order, as a view. */
   def movedim[S: Sc](from: Int, to: Int): STen =
@@ -130,7 +142,7 @@ private[wick] trait ShapeOps { self: STen =>
   def movedim[S: Sc](from: Seq[Int], to: Seq[Int]): STen = {
     if (from.length != to.length)
       throw new ShapeException(s"movedim: $dtype $shapeText: ${from.length} dimensions to ${to.length} places")
-    viewList(Op.movedimList, from.length.toLong +: (longs(from) ++ longs(to)))
+    viewInts(Op.movedimList, from.length +: (from ++ to))
   }
 
   /** Dimensions of size 1 stretched and new ones put in front, as a view whose elements share their
@@ -182,7 +194,7 @@ private[wick] trait ShapeOps { self: STen =>
   }
 
   /** Without those of the dimensions whose size is 1, as a view. */
-  def squeeze[S: Sc](dims: Seq[Int]): STen = viewList(Op.squeezeDims, longs(dims))
+  def squeeze[S: Sc](dims: Seq[Int]): STen = viewInts(Op.squeezeDims, dims)
 
   /** Without all dimensions of size 1, as a view. */
   def squeeze[S: Sc]: STen = {
@@ -285,7 +297,7 @@ private[wick] trait ShapeOps { self: STen =>
   def cloneTensor[S: Sc]: STen = STen.own(view4(Op.cloned, 0, 0, 0, 0), this)
 
   /** A copy with dimensions in reversed order. */
-  def flip[S: Sc](dims: Seq[Int]): STen = viewList(Op.flip, longs(dims))
+  def flip[S: Sc](dims: Seq[Int]): STen = viewInts(Op.flip, dims)
 
   /** A copy with elements moved on by `shift` places in row-major order, the last ones to the front. */
   def roll[S: Sc](shift: Long): STen = STen.own(view4(Op.rollFlat, shift, 0, 0, 0), this)
@@ -295,9 +307,10 @@ private[wick] trait ShapeOps { self: STen =>
 
   /** A copy with elements moved on by shifts along dimensions, the last ones to the front. */
   def roll[S: Sc](shifts: Seq[Long], dims: Seq[Int]): STen = {
+    val from = handle
     if (shifts.length != dims.length)
       throw new ShapeException(s"roll: $dtype $shapeText: ${shifts.length} shifts for ${dims.length} dimensions")
-    viewList(Op.roll, shifts.toArray ++ longs(dims))
+    STen.own(Native.viewList(Op.roll, from, shifts.toArray ++ longs(dims)), this)
   }
 
   /** Copies beside each other along each dimension; more counts than dimensions make new ones in front. */
