@@ -7,7 +7,7 @@ use core::slice;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::dtype::Element;
+use crate::dtype::{DType, Element};
 use crate::nest::Nest;
 use crate::number::Number;
 use crate::view::{View, ViewMut};
@@ -16,23 +16,32 @@ use crate::with_dtype;
 /// Elements a buffer holds.
 pub const BLOCK: usize = 512;
 
-/// Rows at least this long are walked one by one, so that operands in place need no copy.
+/// Rows at least this long are walked one by one.
 const LONG_ROW: i64 = 64;
 
-/// Room for one block.
-pub struct Buffer<T>([MaybeUninit<T>; BLOCK]);
+/// Room for one block, not initialised.
+pub struct Buffer<T>(MaybeUninit<[T; BLOCK]>);
 
 impl<T: Copy> Default for Buffer<T> {
+    #[inline(always)]
     fn default() -> Self {
-        Buffer([const { MaybeUninit::uninit() }; BLOCK])
+        Buffer::new()
     }
 }
 
 impl<T: Copy> Buffer<T> {
-    /// The first `n` elements, to be written before they are read.
+    /// A buffer whose elements are to be written before they are read. Inlined, so that it is made
+    /// in place and never copied.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Buffer(MaybeUninit::uninit())
+    }
+
+    /// The first `n` elements.
     ///
     /// # Safety
     /// The caller writes every element before reading it.
+    #[inline(always)]
     pub unsafe fn slice(&mut self, n: usize) -> &mut [T] {
         assert!(n <= BLOCK);
         // SAFETY: in bounds; T is a plain number and the caller writes before it reads.
@@ -62,21 +71,53 @@ pub fn convert<S: Element, D: Element>(arch: Arch, src: &[S], dst: &mut [D]) {
     arch.dispatch(Convert { src, dst });
 }
 
+/// Where an operand's first element lies, and its type; the nest knows the rest of its layout.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Place {
+    pub start: *mut u8,
+    pub dtype: DType,
+}
+
+// SAFETY: an address with a type, as a view.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+impl From<&View> for Place {
+    fn from(view: &View) -> Place {
+        Place {
+            start: view.start().cast_mut(),
+            dtype: view.dtype,
+        }
+    }
+}
+
+impl From<&ViewMut> for Place {
+    fn from(view: &ViewMut) -> Place {
+        Place {
+            start: view.start(),
+            dtype: view.dtype,
+        }
+    }
+}
+
 /// Reads flat positions `[start, start + out.len())` of an operand.
 ///
 /// # Safety
-/// The view's storage covers its layout, the nest was made from it at `operand`, and the positions
-/// lie inside the nest.
+/// The operand's storage covers its layout, the nest was made from that at `operand`, and the
+/// positions lie inside the nest.
 pub unsafe fn gather<T: Element>(
     arch: Arch,
-    view: &View,
+    place: impl Into<Place>,
     nest: &Nest,
     operand: usize,
     start: i64,
     out: &mut [T],
 ) {
-    with_dtype!(view.dtype, S => {
-        let base = view.start().cast::<S>();
+    let place = place.into();
+    with_dtype!(place.dtype, S => {
+        let base = place.start.cast::<S>().cast_const();
         let stride = nest.inner_stride(operand) as isize;
         let mut at = 0;
         nest.pieces(operand, start, out.len() as i64, |length, offset| {
@@ -106,13 +147,14 @@ pub unsafe fn gather<T: Element>(
 /// As [`gather`], and nobody else reads or writes these elements meanwhile.
 pub unsafe fn scatter<T: Element>(
     arch: Arch,
-    view: &ViewMut,
+    place: impl Into<Place>,
     nest: &Nest,
     start: i64,
     values: &[T],
 ) {
-    with_dtype!(view.dtype, D => {
-        let base = view.start().cast::<D>();
+    let place = place.into();
+    with_dtype!(place.dtype, D => {
+        let base = place.start.cast::<D>();
         let stride = nest.inner_stride(0) as isize;
         let mut at = 0;
         nest.pieces(0, start, values.len() as i64, |length, offset| {
@@ -139,8 +181,8 @@ pub unsafe fn scatter<T: Element>(
 #[allow(missing_docs)]
 pub struct Operands<const N: usize> {
     pub arch: Arch,
-    pub out: ViewMut,
-    pub inputs: [View; N],
+    pub out: Place,
+    pub inputs: [Place; N],
     /// The output shares its storage with an input: inputs are copied out block by block.
     pub aliased: bool,
     pub nest: Nest,
@@ -154,9 +196,10 @@ impl<const N: usize> Operands<N> {
             *to = &view.layout;
         }
         let nest = Nest::new(&layouts[..N + 1]);
+        let inputs = core::array::from_fn(|i| Place::from(&inputs[i]));
         Operands {
             arch,
-            out,
+            out: Place::from(&out),
             inputs,
             aliased,
             nest,
@@ -174,40 +217,81 @@ impl<const N: usize> Operands<N> {
         end: i64,
         f: &mut dyn FnMut([&[T]; N], &mut [U]),
     ) {
+        let nest = &self.nest;
+        let direct: [bool; N] = core::array::from_fn(|i| {
+            self.inputs[i].dtype == T::DTYPE && nest.inner_stride(i + 1) == 1 && !self.aliased
+        });
+        let out_direct = self.out.dtype == U::DTYPE && nest.inner_stride(0) == 1;
+        let inner = nest.inner();
+        // Long rows are walked one by one so that operands in place need no copy; short ones are
+        // gathered across rows.
+        let rows = inner >= LONG_ROW || start / inner == (end - 1).max(start) / inner;
+        if !(rows && out_direct && direct.iter().all(|d| *d)) {
+            // SAFETY: the caller's promises are passed on.
+            return unsafe { self.buffered(start, end, rows.then_some((direct, out_direct)), f) };
+        }
+        let mut at = start;
+        while at < end {
+            let n = (inner - at % inner).min(end - at);
+            // SAFETY: positions inside the nest, rows of unit stride; the inputs are slices that no
+            // output shares (aliased turns this path off).
+            unsafe {
+                let slices = core::array::from_fn(|i| {
+                    let first = self.inputs[i].start.cast::<T>();
+                    slice::from_raw_parts(first.offset(nest.offset(i + 1, at) as isize), n as usize)
+                });
+                let first = self
+                    .out
+                    .start
+                    .cast::<U>()
+                    .offset(nest.offset(0, at) as isize);
+                f(slices, slice::from_raw_parts_mut(first, n as usize));
+            }
+            at += n;
+        }
+    }
+
+    /// [`Operands::for_blocks`] where an operand needs a buffer. `in_place` says which inputs, and
+    /// whether the output, may be used as they lie, row by row.
+    ///
+    /// # Safety
+    /// As for `for_blocks`.
+    #[inline(never)]
+    unsafe fn buffered<T: Number + Element, U: Element>(
+        &self,
+        start: i64,
+        end: i64,
+        in_place: Option<([bool; N], bool)>,
+        f: &mut dyn FnMut([&[T]; N], &mut [U]),
+    ) {
         let Operands {
             arch,
-            ref out,
-            ref inputs,
+            out,
+            inputs,
             aliased,
             ref nest,
         } = *self;
-        let mut buffers: [Buffer<T>; N] = core::array::from_fn(|_| Buffer::default());
-        let mut result = Buffer::<U>::default();
-        let direct: [bool; N] = core::array::from_fn(|i| {
-            inputs[i].dtype == T::DTYPE && nest.inner_stride(i + 1) == 1 && !aliased
-        });
+        let rows = in_place.is_some();
+        let (direct, out_direct) = in_place.unwrap_or(([false; N], false));
+        let mut buffers: [Buffer<T>; N] = [const { Buffer::new() }; N];
+        let mut result = Buffer::<U>::new();
         let constant: [bool; N] =
             core::array::from_fn(|i| nest.is_constant(i + 1) && !aliased && start < end);
-        let out_direct = out.dtype == U::DTYPE && nest.inner_stride(0) == 1;
-        let inner = nest.inner();
-        let rows = inner >= LONG_ROW || end - start <= inner && start / inner == (end - 1) / inner;
-        let limit = if rows && out_direct && direct.iter().all(|d| *d) {
-            i64::MAX
-        } else {
-            BLOCK as i64
-        };
-
         for i in 0..N {
             if constant[i] {
                 let n = (end - start).min(BLOCK as i64) as usize;
                 // SAFETY: all positions are the same element; the buffer is written here.
-                unsafe { gather(arch, &inputs[i], nest, i + 1, start, buffers[i].slice(n)) };
+                unsafe { gather(arch, inputs[i], nest, i + 1, start, buffers[i].slice(n)) };
             }
         }
         let mut at = start;
         while at < end {
-            let room = if rows { inner - at % inner } else { i64::MAX };
-            let n = room.min(limit).min(end - at);
+            let room = if rows {
+                nest.inner() - at % nest.inner()
+            } else {
+                i64::MAX
+            };
+            let n = room.min(BLOCK as i64).min(end - at);
             let count = n as usize;
             // SAFETY: positions inside the nest; slices in place are inputs that no output shares
             // (aliased turns them off), or the output's own elements.
@@ -216,19 +300,18 @@ impl<const N: usize> Operands<N> {
                 for (i, buffer) in buffers.iter_mut().enumerate() {
                     slices[i] = if constant[i] {
                         buffer.slice(count)
-                    } else if rows && direct[i] {
-                        let first = inputs[i].start().cast::<T>();
+                    } else if direct[i] {
+                        let first = inputs[i].start.cast::<T>();
                         slice::from_raw_parts(first.offset(nest.offset(i + 1, at) as isize), count)
                     } else {
                         let to = buffer.slice(count);
-                        gather(arch, &inputs[i], nest, i + 1, at, to);
+                        gather(arch, inputs[i], nest, i + 1, at, to);
                         to
                     };
                 }
-                if rows && out_direct {
-                    let first = out.start().cast::<U>();
-                    let to = first.offset(nest.offset(0, at) as isize);
-                    f(slices, slice::from_raw_parts_mut(to, count));
+                if out_direct {
+                    let first = out.start.cast::<U>().offset(nest.offset(0, at) as isize);
+                    f(slices, slice::from_raw_parts_mut(first, count));
                 } else {
                     let to = result.slice(count);
                     f(slices, to);

@@ -59,6 +59,19 @@ impl Nest {
         out
     }
 
+    /// One loop of `n` over operands that lie densely; those in `constant` stay on one element.
+    pub fn flat(n: i64, constant: &[bool]) -> Nest {
+        let mut out = Nest {
+            rank: 1,
+            sizes: [n; MAX_RANK],
+            strides: [[0; MAX_RANK]; MAX_OPERANDS],
+        };
+        for (strides, constant) in out.strides.iter_mut().zip(constant) {
+            strides[0] = i64::from(!constant);
+        }
+        out
+    }
+
     /// Iterations in all.
     pub fn numel(&self) -> i64 {
         self.sizes[..self.rank].iter().product()

@@ -5,7 +5,6 @@ use core::mem::MaybeUninit;
 
 use crate::block::Operands;
 use crate::dtype::{DType, Element};
-use crate::view::{View, ViewMut};
 use crate::window::{Kernel, ThreadInfo, Window};
 use crate::with_dtype;
 
@@ -35,9 +34,8 @@ impl Copy {
                 4 => DType::I32,
                 _ => DType::I64,
             };
-            let (from, to) = (operands.inputs[0], operands.out);
-            operands.out = ViewMut { dtype, ..to };
-            operands.inputs[0] = View { dtype, ..from };
+            operands.out.dtype = dtype;
+            operands.inputs[0].dtype = dtype;
         }
         let across = across(&operands);
         Copy { operands, across }
@@ -117,8 +115,8 @@ unsafe fn strips<T: core::marker::Copy>(
     let count = (rows - 1) / TILE as i64 + 1;
     let source_step = nest.inner_stride(1) as isize;
     let target_step = nest.stride(0, across) as isize;
-    let source = operands.inputs[0].start().cast::<T>();
-    let target = operands.out.start().cast::<T>();
+    let source = operands.inputs[0].start.cast::<T>().cast_const();
+    let target = operands.out.start.cast::<T>();
     for strip in start..end {
         let first = strip % count * TILE as i64;
         let (mut left, mut from, mut to) = (strip / count, first, first * nest.stride(0, across));
