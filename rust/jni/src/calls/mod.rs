@@ -5,6 +5,8 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
+mod index;
+mod matmul;
 mod shape;
 
 use crate::Methods;
@@ -15,6 +17,8 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    matmul::METHODS,
+    index::METHODS,
     shape::METHODS,
 ];
 
@@ -26,6 +30,10 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("matmul", matmul::matmul_code),
+    ("addmm", matmul::addmm_code),
+    ("index", index::code),
+    ("index_put", index::put_code),
     ("view", shape::code),
     ("index_kind", shape::index_kind),
 ];

@@ -51,7 +51,7 @@ fn types(op: &'static str, class: Class, common: DType, args: &[Arg]) -> Result<
 }
 
 /// The shape that all broadcast to.
-fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
+pub(crate) fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
     let mut shape = Layout::scalar();
     let mut before = 0;
     for (i, arg) in args.iter().enumerate() {
@@ -202,7 +202,7 @@ fn constant_flags(args: &[Arg]) -> [bool; MAX_OPERANDS] {
     out
 }
 
-fn copy_of(ctx: &Context, op: &'static str, t: &Tensor) -> Result<Tensor> {
+pub(crate) fn copy_of(ctx: &Context, op: &'static str, t: &Tensor) -> Result<Tensor> {
     let copy = Tensor::empty(ctx, op, t.dtype(), t.shape())?;
     copy_values(ctx, &copy, t);
     Ok(copy)

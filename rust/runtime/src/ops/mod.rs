@@ -1,9 +1,14 @@
 //! Operations by family: check, promote, broadcast, allocate, run.
 
+pub mod advanced;
 pub mod array;
 pub mod creation;
 pub mod elementwise;
+pub mod index;
 pub mod join;
+pub mod mask;
+pub mod matmul;
 pub mod promote;
+pub mod put;
 pub mod rearrange;
 pub mod shape;
