@@ -5,6 +5,7 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
+mod reduce;
 mod index;
 mod matmul;
 mod shape;
@@ -17,6 +18,7 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
     shape::METHODS,
@@ -30,6 +32,7 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("reduce", reduce::reduce_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),

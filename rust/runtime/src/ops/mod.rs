@@ -9,6 +9,7 @@ pub mod join;
 pub mod mask;
 pub mod matmul;
 pub mod promote;
+pub mod reduce;
 pub mod put;
 pub mod rearrange;
 pub mod shape;
