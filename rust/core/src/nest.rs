@@ -77,19 +77,9 @@ impl Nest {
         self.sizes[..self.rank].iter().product()
     }
 
-    /// How many loops there are; at least one.
-    pub fn rank(&self) -> usize {
-        self.rank
-    }
-
     /// Length of a loop.
     pub fn size(&self, d: usize) -> i64 {
         self.sizes[d]
-    }
-
-    /// An operand's stride in a loop.
-    pub fn stride(&self, operand: usize, d: usize) -> i64 {
-        self.strides[operand][d]
     }
 
     /// Length of the innermost loop.
