@@ -5,6 +5,7 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
+mod reduce;
 mod index;
 mod matmul;
 
@@ -16,6 +17,7 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
 ];
@@ -28,6 +30,7 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("reduce", reduce::reduce_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),

@@ -8,4 +8,5 @@ pub mod index;
 pub mod mask;
 pub mod matmul;
 pub mod promote;
+pub mod reduce;
 pub mod put;

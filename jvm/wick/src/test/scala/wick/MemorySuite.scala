@@ -63,6 +63,33 @@ class MemorySuite extends munit.FunSuite {
     }
   }
 
+  test("BR-212: reading a tensor again and again leaves nothing") {
+    Scope.root { implicit scope =>
+      val t = full(DType.F64, List(75000), 1)
+      val out = new Array[Double](75000)
+      Native.toDoubles(t.handle, out)
+      val before = (Wick.memory.liveTensors, Wick.memory.liveBytes, resident)
+      for (_ <- 0 until 20000) Native.toDoubles(t.handle, out)
+      assertEquals((Wick.memory.liveTensors, Wick.memory.liveBytes), (before._1, before._2))
+      for (earlier <- before._3; now <- resident)
+        assert(now - earlier < 64L * Megabyte, s"resident memory grew by ${(now - earlier) / Megabyte} MB")
+    }
+  }
+
+  test("BR-216: a large tensor's memory goes back to the system") {
+    assume(resident.isDefined, "this system does not say what is resident")
+    val size = 256L * Megabyte
+    val before = resident.get
+    for (_ <- 0 until 10) {
+      Scope.root { implicit scope =>
+        full(DType.F32, List(size / 4), 1)
+        assert(resident.get - before > size * 9 / 10)
+      }
+      Wick.trim()
+      assert(resident.get - before < size / 4, s"${(resident.get - before) / Megabyte} MB stay")
+    }
+  }
+
   test("pain 22: the cap turns exhaustion into an error that names bytes, and all goes on") {
     val cap = Wick.memoryCap
     try {
