@@ -3,10 +3,12 @@
 pub mod advanced;
 pub mod array;
 pub mod creation;
+pub mod cumulative;
 pub mod elementwise;
 pub mod index;
 pub mod mask;
 pub mod matmul;
 pub mod promote;
-pub mod reduce;
 pub mod put;
+pub mod reduce;
+pub mod softmax;
