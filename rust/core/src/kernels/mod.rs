@@ -2,10 +2,16 @@
 
 pub mod copy;
 pub mod creation;
+pub mod cumulative;
 pub mod elementwise;
 pub mod fill;
-pub mod reduce;
 pub mod index;
+pub mod lines;
 pub mod mask;
 pub mod matmul;
+<<<<<<< HEAD
 pub mod triangle;
+=======
+pub mod reduce;
+pub mod softmax;
+>>>>>>> fam/reduce

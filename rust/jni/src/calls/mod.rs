@@ -5,10 +5,13 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
-mod reduce;
 mod index;
 mod matmul;
+<<<<<<< HEAD
 mod shape;
+=======
+mod reduce;
+>>>>>>> fam/reduce
 
 use crate::Methods;
 
@@ -33,6 +36,7 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("reduce", reduce::reduce_code),
+    ("along", reduce::along_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),
