@@ -9,9 +9,6 @@ pub mod index;
 pub mod lines;
 pub mod mask;
 pub mod matmul;
-<<<<<<< HEAD
-pub mod triangle;
-=======
 pub mod reduce;
 pub mod softmax;
->>>>>>> fam/reduce
+pub mod triangle;

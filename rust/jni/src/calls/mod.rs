@@ -7,11 +7,8 @@ mod elementwise;
 mod handle;
 mod index;
 mod matmul;
-<<<<<<< HEAD
-mod shape;
-=======
 mod reduce;
->>>>>>> fam/reduce
+mod shape;
 
 use crate::Methods;
 

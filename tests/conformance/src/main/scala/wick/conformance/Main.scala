@@ -1,6 +1,6 @@
 package wick.conformance
 
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{Files, Paths}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
