@@ -4,3 +4,5 @@ pub mod copy;
 pub mod creation;
 pub mod elementwise;
 pub mod fill;
+pub mod philox;
+pub mod random;

@@ -5,6 +5,7 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
+mod random;
 
 use crate::Methods;
 
@@ -14,6 +15,7 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    random::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -24,4 +26,5 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("random", random::code),
 ];

@@ -4,3 +4,4 @@ pub mod array;
 pub mod creation;
 pub mod elementwise;
 pub mod promote;
+pub mod random;
