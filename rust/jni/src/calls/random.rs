@@ -13,7 +13,7 @@ use crate::boundary::boundary;
 use crate::runtime::{dtype, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
-    native_method! { static raw fn seed(seed: jlong) -> () },
+    native_method! { static raw fn seed(value: jlong) -> () },
     native_method! { static raw fn generator_state(out: jlong[]) -> () },
     native_method! { static raw fn set_generator_state(seed: jlong, offset: jlong) -> () },
     native_method! { static raw fn split_generator(seeded: jboolean, seed: jlong, offset: jlong) -> jlong },
@@ -41,8 +41,8 @@ fn parameters(op: RandomOp, p: jlong, q: jlong) -> Parameters {
     }
 }
 
-fn seed(_: EnvUnowned, _: JClass, seed: jlong) {
-    set_generator(seed, 0);
+fn seed(_: EnvUnowned, _: JClass, value: jlong) {
+    set_generator(value, 0);
 }
 
 fn set_generator_state(_: EnvUnowned, _: JClass, seed: jlong, offset: jlong) {
