@@ -7,7 +7,7 @@ use core::slice;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::dtype::Element;
+use crate::dtype::{DType, Element};
 use crate::nest::Nest;
 use crate::number::Number;
 use crate::view::{View, ViewMut};
@@ -71,21 +71,53 @@ pub fn convert<S: Element, D: Element>(arch: Arch, src: &[S], dst: &mut [D]) {
     arch.dispatch(Convert { src, dst });
 }
 
+/// Where an operand's first element lies, and its type; the nest knows the rest of its layout.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Place {
+    pub start: *mut u8,
+    pub dtype: DType,
+}
+
+// SAFETY: an address with a type, as a view.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+impl From<&View> for Place {
+    fn from(view: &View) -> Place {
+        Place {
+            start: view.start().cast_mut(),
+            dtype: view.dtype,
+        }
+    }
+}
+
+impl From<&ViewMut> for Place {
+    fn from(view: &ViewMut) -> Place {
+        Place {
+            start: view.start(),
+            dtype: view.dtype,
+        }
+    }
+}
+
 /// Reads flat positions `[start, start + out.len())` of an operand.
 ///
 /// # Safety
-/// The view's storage covers its layout, the nest was made from it at `operand`, and the positions
-/// lie inside the nest.
+/// The operand's storage covers its layout, the nest was made from that at `operand`, and the
+/// positions lie inside the nest.
 pub unsafe fn gather<T: Element>(
     arch: Arch,
-    view: &View,
+    place: impl Into<Place>,
     nest: &Nest,
     operand: usize,
     start: i64,
     out: &mut [T],
 ) {
-    with_dtype!(view.dtype, S => {
-        let base = view.start().cast::<S>();
+    let place = place.into();
+    with_dtype!(place.dtype, S => {
+        let base = place.start.cast::<S>().cast_const();
         let stride = nest.inner_stride(operand) as isize;
         let mut at = 0;
         nest.pieces(operand, start, out.len() as i64, |length, offset| {
@@ -115,13 +147,14 @@ pub unsafe fn gather<T: Element>(
 /// As [`gather`], and nobody else reads or writes these elements meanwhile.
 pub unsafe fn scatter<T: Element>(
     arch: Arch,
-    view: &ViewMut,
+    place: impl Into<Place>,
     nest: &Nest,
     start: i64,
     values: &[T],
 ) {
-    with_dtype!(view.dtype, D => {
-        let base = view.start().cast::<D>();
+    let place = place.into();
+    with_dtype!(place.dtype, D => {
+        let base = place.start.cast::<D>();
         let stride = nest.inner_stride(0) as isize;
         let mut at = 0;
         nest.pieces(0, start, values.len() as i64, |length, offset| {
@@ -148,8 +181,8 @@ pub unsafe fn scatter<T: Element>(
 #[allow(missing_docs)]
 pub struct Operands<const N: usize> {
     pub arch: Arch,
-    pub out: ViewMut,
-    pub inputs: [View; N],
+    pub out: Place,
+    pub inputs: [Place; N],
     /// The output shares its storage with an input: inputs are copied out block by block.
     pub aliased: bool,
     pub nest: Nest,
@@ -163,9 +196,10 @@ impl<const N: usize> Operands<N> {
             *to = &view.layout;
         }
         let nest = Nest::new(&layouts[..N + 1]);
+        let inputs = core::array::from_fn(|i| Place::from(&inputs[i]));
         Operands {
             arch,
-            out,
+            out: Place::from(&out),
             inputs,
             aliased,
             nest,
@@ -203,12 +237,12 @@ impl<const N: usize> Operands<N> {
             // output shares (aliased turns this path off).
             unsafe {
                 let slices = core::array::from_fn(|i| {
-                    let first = self.inputs[i].start().cast::<T>();
+                    let first = self.inputs[i].start.cast::<T>();
                     slice::from_raw_parts(first.offset(nest.offset(i + 1, at) as isize), n as usize)
                 });
                 let first = self
                     .out
-                    .start()
+                    .start
                     .cast::<U>()
                     .offset(nest.offset(0, at) as isize);
                 f(slices, slice::from_raw_parts_mut(first, n as usize));
@@ -232,8 +266,8 @@ impl<const N: usize> Operands<N> {
     ) {
         let Operands {
             arch,
-            ref out,
-            ref inputs,
+            out,
+            inputs,
             aliased,
             ref nest,
         } = *self;
@@ -247,7 +281,7 @@ impl<const N: usize> Operands<N> {
             if constant[i] {
                 let n = (end - start).min(BLOCK as i64) as usize;
                 // SAFETY: all positions are the same element; the buffer is written here.
-                unsafe { gather(arch, &inputs[i], nest, i + 1, start, buffers[i].slice(n)) };
+                unsafe { gather(arch, inputs[i], nest, i + 1, start, buffers[i].slice(n)) };
             }
         }
         let mut at = start;
@@ -267,16 +301,16 @@ impl<const N: usize> Operands<N> {
                     slices[i] = if constant[i] {
                         buffer.slice(count)
                     } else if direct[i] {
-                        let first = inputs[i].start().cast::<T>();
+                        let first = inputs[i].start.cast::<T>();
                         slice::from_raw_parts(first.offset(nest.offset(i + 1, at) as isize), count)
                     } else {
                         let to = buffer.slice(count);
-                        gather(arch, &inputs[i], nest, i + 1, at, to);
+                        gather(arch, inputs[i], nest, i + 1, at, to);
                         to
                     };
                 }
                 if out_direct {
-                    let first = out.start().cast::<U>().offset(nest.offset(0, at) as isize);
+                    let first = out.start.cast::<U>().offset(nest.offset(0, at) as isize);
                     f(slices, slice::from_raw_parts_mut(first, count));
                 } else {
                     let to = result.slice(count);

@@ -159,6 +159,11 @@ impl Layout {
         Ok(out)
     }
 
+    /// Shape and strides from the start of a storage.
+    pub fn at_start(&self) -> Layout {
+        Layout { offset: 0, ..*self }
+    }
+
     /// Sizes, outermost first.
     pub fn shape(&self) -> &[i64] {
         &self.sizes[..self.rank as usize]

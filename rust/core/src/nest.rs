@@ -59,6 +59,19 @@ impl Nest {
         out
     }
 
+    /// One loop of `n` over operands that lie densely; those in `constant` stay on one element.
+    pub fn flat(n: i64, constant: &[bool]) -> Nest {
+        let mut out = Nest {
+            rank: 1,
+            sizes: [n; MAX_RANK],
+            strides: [[0; MAX_RANK]; MAX_OPERANDS],
+        };
+        for (strides, constant) in out.strides.iter_mut().zip(constant) {
+            strides[0] = i64::from(!constant);
+        }
+        out
+    }
+
     /// Iterations in all.
     pub fn numel(&self) -> i64 {
         self.sizes[..self.rank].iter().product()
@@ -67,6 +80,16 @@ impl Nest {
     /// Length of the innermost loop.
     pub fn inner(&self) -> i64 {
         self.sizes[self.rank - 1]
+    }
+
+    /// Number of loops, at least 1.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// An operand's stride in a loop.
+    pub fn stride(&self, operand: usize, d: usize) -> i64 {
+        self.strides[operand][d]
     }
 
     /// An operand's stride in the innermost loop.
@@ -118,6 +141,48 @@ impl Nest {
                     break;
                 }
                 offset -= self.sizes[d] * self.strides[operand][d];
+                index[d] = 0;
+            }
+        }
+    }
+
+    /// As [`Nest::pieces`], for the first `N` operands together: `f(length, offsets)`.
+    #[inline(always)]
+    pub fn runs<const N: usize>(&self, start: i64, n: i64, mut f: impl FnMut(i64, [i64; N])) {
+        let inner = self.rank - 1;
+        let mut index = [0i64; MAX_RANK];
+        let (mut left, mut offsets) = (start, [0i64; N]);
+        for d in (0..self.rank).rev() {
+            index[d] = left % self.sizes[d];
+            left /= self.sizes[d];
+            for (k, offset) in offsets.iter_mut().enumerate() {
+                *offset += index[d] * self.strides[k][d];
+            }
+        }
+        let mut todo = n;
+        while todo > 0 {
+            let length = todo.min(self.sizes[inner] - index[inner]);
+            f(length, offsets);
+            todo -= length;
+            if todo == 0 {
+                return;
+            }
+            for (k, offset) in offsets.iter_mut().enumerate() {
+                *offset -= index[inner] * self.strides[k][inner];
+            }
+            index[inner] = 0;
+            for d in (0..inner).rev() {
+                index[d] += 1;
+                let back = index[d] == self.sizes[d];
+                for (k, offset) in offsets.iter_mut().enumerate() {
+                    *offset += self.strides[k][d];
+                    if back {
+                        *offset -= self.sizes[d] * self.strides[k][d];
+                    }
+                }
+                if !back {
+                    break;
+                }
                 index[d] = 0;
             }
         }

@@ -157,7 +157,11 @@ impl Context {
         };
         let iterations = window.dim(dim).iterations();
         self.split(iterations, kernel.cost(), &|id, total| {
-            run_part(&window.split(dim, id, total), ThreadInfo { id, total })
+            let info = ThreadInfo { id, total };
+            if total == 1 {
+                return run_part(&window, info);
+            }
+            run_part(&window.split(dim, id, total), info)
         });
     }
 

@@ -33,6 +33,17 @@ impl Tensor {
         })
     }
 
+    /// A new tensor of another one's shape, which lies densely; its elements not yet written.
+    pub(crate) fn empty_like(ctx: &Context, dtype: DType, dense: &Tensor) -> Result<Tensor> {
+        let bytes = dense.numel() as usize * dtype.size();
+        let storage = Storage::allocate(ctx.allocator(), bytes)?;
+        Ok(Tensor {
+            storage,
+            layout: dense.layout.at_start(),
+            dtype,
+        })
+    }
+
     /// The same elements through another layout, which must stay inside the storage.
     pub fn with_layout(
         &self,

@@ -2,7 +2,6 @@
 
 use crate::block::Operands;
 use crate::dtype::Element;
-use crate::view::{View, ViewMut};
 use crate::window::{Kernel, ThreadInfo, Window};
 use crate::with_dtype;
 
@@ -24,7 +23,7 @@ impl Kernel for Copy {
 
     fn run(&self, part: &Window, _: ThreadInfo, _: &mut [u8]) {
         let dim = part.dim(0);
-        let out = &self.operands.out;
+        let out = self.operands.out;
         if self.operands.inputs[0].dtype == out.dtype {
             // Bits move as they are: NaN payloads survive.
             let unsigned = match out.dtype.size() {
@@ -34,14 +33,8 @@ impl Kernel for Copy {
                 _ => crate::DType::I64,
             };
             let mut same = self.operands;
-            same.out = ViewMut {
-                dtype: unsigned,
-                ..*out
-            };
-            same.inputs[0] = View {
-                dtype: unsigned,
-                ..same.inputs[0]
-            };
+            same.out.dtype = unsigned;
+            same.inputs[0].dtype = unsigned;
             return copy_as(&same, unsigned, dim.start, dim.end);
         }
         copy_as(

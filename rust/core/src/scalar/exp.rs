@@ -5,11 +5,15 @@
 //! Remez exchange) and a multiplication by 2ⁿ. `n` is rounded by adding 1.5·2^(mantissa bits),
 //! which also leaves it as an integer in the low bits of the sum.
 
-/// A polynomial by Estrin's scheme, coefficients in rising order. The chain of operations that
-/// wait for one another is short, which decides the speed of a vector loop.
+/// A polynomial, coefficients in rising order: the first apart, so that the largest term is
+/// rounded once, the others by Estrin's scheme, whose chain of operations that wait for one
+/// another is short, which decides the speed of a vector loop.
 macro_rules! poly {
-    ($x:expr; $c:expr) => { $c };
-    ($x:expr; $($c:expr),+) => { $crate::scalar::exp::poly!(@pairs $x; []; $($c),+) };
+    ($x:expr; $first:expr, $($c:expr),+) => {
+        $first + $x * $crate::scalar::exp::poly!(@even $x; $($c),+)
+    };
+    (@even $x:expr; $c:expr) => { $c };
+    (@even $x:expr; $($c:expr),+) => { $crate::scalar::exp::poly!(@pairs $x; []; $($c),+) };
     (@pairs $x:expr; []; $a:expr, $b:expr) => { $a + $x * $b };
     (@pairs $x:expr; [$($p:expr),*]; $a:expr, $b:expr $(, $c:expr)*) => {
         $crate::scalar::exp::poly!(@pairs $x; [$($p,)* $a + $x * $b]; $($c),*)
@@ -19,7 +23,7 @@ macro_rules! poly {
     };
     (@pairs $x:expr; [$($p:expr),*];) => {{
         let square = $x * $x;
-        $crate::scalar::exp::poly!(square; $($p),*)
+        $crate::scalar::exp::poly!(@even square; $($p),*)
     }};
 }
 pub(super) use poly;
@@ -87,7 +91,8 @@ macro_rules! BitsOf {
 
 /// The exponential functions of one type; `$q…` are the polynomials' coefficients.
 macro_rules! exponentials {
-    ($t:ident, $round:ident $half_pow2:ident $scale:ident $ln2:ident, $reduce:ident $exp:ident $exp_in_range:ident $exp2:ident $fraction:ident $expm1:ident $half_expm1:ident,
+    ($t:ident, $round:ident $half_pow2:ident $scale:ident $ln2:ident, $reduce:ident $exp:ident
+    $exp_in_range:ident $factor:ident $exp2:ident $fraction:ident $expm1:ident $half_expm1:ident,
      range $lo:expr, $hi:expr, $lo2:expr, $hi2:expr, $lom1:expr, $small:expr, $small2:expr;
      exp $($q:expr),+; exp2 $($q2:expr),+; expm1 $($qm1:expr),+) => {
         /// `x` as `n·ln 2 + high - low`: the two, of which `high` is exact, and the bits of `n`.
@@ -107,8 +112,14 @@ macro_rules! exponentials {
         pub(super) fn $exp_in_range(x: $t) -> $t {
             let (high, low, n) = $reduce(x);
             let r = high - low;
-            let p = 1.0 + (r + r * r * poly!(r; $($q),+));
+            let p = 1.0 + (r + r * r * $factor(r));
             $scale(p, n, x < $small)
+        }
+
+        /// `(eʳ - 1 - r)/r²` for `r` up to half of `ln 2`.
+        #[inline(always)]
+        pub(super) fn $factor(r: $t) -> $t {
+            poly!(r; $($q),+)
         }
 
         #[inline(always)]
@@ -144,13 +155,27 @@ macro_rules! exponentials {
     };
 }
 
-exponentials!(f32, round_int_f32 half_pow2_f32 scale_f32 LN_2_F32, reduce_f32 exp_f32 exp_in_range_f32 exp2_f32 exp2_fraction_f32 expm1_f32 half_expm1_f32,
+exponentials!(f32, round_int_f32 half_pow2_f32 scale_f32 LN_2_F32, reduce_f32 exp_f32
+    exp_in_range_f32 exp_factor_f32 exp2_f32 exp2_fraction_f32 expm1_f32 half_expm1_f32,
     range -104.0, 89.0, -151.0, 129.0, -18.0, -86.0, -124.0;
     exp 4.9999994e-01, 1.666652e-01, 4.1668408e-02, 8.368922e-03, 1.381419e-03;
     exp2 core::f32::consts::LN_2, 2.4022648e-01, 5.5503312e-02, 9.6184425e-03, 1.3399391e-03, 1.5352937e-04;
     expm1 4.9999997e-01, 1.6666542e-01, 4.1667204e-02, 8.366713e-03, 1.3882486e-03);
-exponentials!(f64, round_int_f64 half_pow2_f64 scale_f64 LN_2_F64, reduce_f64 exp_f64 exp_in_range_f64 exp2_f64 exp2_fraction_f64 expm1_f64 half_expm1_f64,
+exponentials!(f64, round_int_f64 half_pow2_f64 scale_f64 LN_2_F64, reduce_f64 exp_f64
+    exp_in_range_f64 exp_factor_f64 exp2_f64 exp2_fraction_f64 expm1_f64 half_expm1_f64,
     range -746.0, 710.0, -1077.0, 1025.0, -40.0, -707.0, -1020.0;
-    exp 0.5000000000000011, 0.16666666666666405, 0.041666666666527026, 0.008333333333498626, 0.0013888888944582464, 0.00019841269500323234, 2.4801492002075208e-05, 2.7557589532134087e-06, 2.763067348299403e-07, 2.4999817293744584e-08;
-    exp2 core::f64::consts::LN_2, 0.24022650695910133, 0.05550410866482002, 0.009618129107593004, 0.001333355814678556, 0.0001540353045865758, 1.5252733485822473e-05, 1.321543445299623e-06, 1.0178201316232238e-07, 7.073934601879443e-09, 4.434696220653852e-10;
-    expm1 0.5000000000000006, 0.16666666666666588, 0.04166666666657466, 0.008333333333390869, 0.001388888893230986, 0.00019841269716863638, 2.4801504320923146e-05, 2.7557408573691526e-06, 2.762643624828592e-07, 2.5053783609300446e-08);
+    exp 0.5000000000000011, 0.16666666666666405, 0.041666666666527026, 0.008333333333498626,
+    0.0013888888944582464, 0.00019841269500323234, 2.4801492002075208e-05, 2.7557589532134087e-06,
+    2.763067348299403e-07, 2.4999817293744584e-08;
+    exp2 core::f64::consts::LN_2, 0.24022650695910133, 0.05550410866482002, 0.009618129107593004,
+    0.001333355814678556, 0.0001540353045865758, 1.5252733485822473e-05, 1.321543445299623e-06,
+    1.0178201316232238e-07, 7.073934601879443e-09, 4.434696220653852e-10;
+    expm1 0.5000000000000006, 0.16666666666666588, 0.04166666666657466, 0.008333333333390869,
+    0.001388888893230986, 0.00019841269716863638, 2.4801504320923146e-05, 2.7557408573691526e-06,
+    2.762643624828592e-07, 2.5053783609300446e-08);
+
+/// Clears the lower 27 bits, so that the product of two such numbers is exact (Dekker 1971).
+#[inline(always)]
+pub(super) fn upper_half(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000)
+}

@@ -10,7 +10,8 @@ use super::exp::{
 };
 
 macro_rules! hyperbolic {
-    ($t:ident, $reduce:ident $exp_in_range:ident $half_expm1:ident, $parts:ident $sinh:ident $cosh:ident $tanh:ident $sigmoid:ident,
+    ($t:ident, $reduce:ident $exp_in_range:ident $half_expm1:ident, $parts:ident $sinh:ident
+    $cosh:ident $tanh:ident $sigmoid:ident,
      mantissa $mantissa:expr, bias $bias:expr, highest $highest:expr, one_sided $one_sided:expr,
      saturated $saturated:expr, exp from $smallest_exp:expr, to $largest_exp:expr;
      cosh $($c:expr),+; sinh $($s:expr),+) => {
@@ -44,7 +45,7 @@ macro_rules! hyperbolic {
         #[inline(always)]
         pub(super) fn $cosh(x: $t) -> $t {
             let (sum, difference, c, high, s) = $parts(x.abs());
-            ((sum + difference * high) + (sum * c + difference * s)) * 2.0
+            (sum + (difference * high + (sum * c + difference * s))) * 2.0
         }
 
         #[inline(always)]
@@ -73,8 +74,10 @@ hyperbolic!(f32, reduce_f32 exp_in_range_f32 half_expm1_f32, parts_f32 sinh_f32 
     cosh 0.5, 4.166626e-02, 1.3946564e-03; sinh 1.6666667e-01, 8.333288e-03, 1.990533e-04);
 hyperbolic!(f64, reduce_f64 exp_in_range_f64 half_expm1_f64, parts_f64 sinh_f64 cosh_f64 tanh_f64 sigmoid_f64,
     mantissa 52, bias 1023u64, highest 710.6, one_sided 40.0, saturated 20.0, exp from -746.0, to 600.0;
-    cosh 0.5000000000000013, 0.04166666666651071, 0.0013888888948285021, 2.4801488584993225e-05, 2.7631780327189313e-07;
-    sinh 0.16666666666666677, 0.008333333333321341, 0.00019841269886947506, 2.755724330522795e-06, 2.510937656007653e-08);
+    cosh 0.5000000000000013, 0.04166666666651071, 0.0013888888948285021, 2.4801488584993225e-05,
+    2.7631780327189313e-07;
+    sinh 0.16666666666666677, 0.008333333333321341, 0.00019841269886947506, 2.755724330522795e-06,
+    2.510937656007653e-08);
 
 #[inline(always)]
 pub(super) fn asinh_f32(x: f32) -> f32 {

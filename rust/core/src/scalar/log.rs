@@ -9,7 +9,8 @@ use super::exp::{LN_2_F32, LN_2_F64, poly};
 
 /// Exponent handling and the four logarithms of one type, around its `$tail`, which gives `g`.
 macro_rules! logarithms {
-    ($t:ident $u:ident, $split:ident $tail:ident $special:ident $scaled:ident, $ln:ident $log2:ident $log10:ident $log1p:ident,
+    ($t:ident $u:ident, $split:ident $tail:ident $special:ident $scaled:ident, $ln:ident $log2:ident
+    $log10:ident $log1p:ident,
      mantissa $mantissa:expr, bias $bias:expr, lowest_m $lowest:expr, ln2 $ln2:ident, log10_2 $log10_2:expr,
      upper $upper:expr, log2_e $log2_e:expr, log10_e $log10_e:expr) => {
         const _: () = assert!($lowest < 1.0 && $lowest > 0.5);

@@ -1,6 +1,8 @@
 //! Powers and roots.
 
-use super::exp::{clamp, exp2_fraction_f64, half_pow2_f64, poly, round_int_f64, scale_f64};
+use super::exp::{
+    clamp, exp2_fraction_f64, half_pow2_f64, poly, round_int_f64, scale_f64, upper_half,
+};
 use super::log::{normal_f32, normal_f64};
 
 /// Square root. The SSE intrinsic is LLVM's square root of one lane, so a loop over it becomes
@@ -164,12 +166,6 @@ pub(super) fn pow_f32(x: f32, y: f32) -> f32 {
     finish_power_f32(x, y, (q * half_pow2_f64(bits)) as f32)
 }
 
-/// Clears the lower 27 bits: products of two such numbers are exact.
-#[inline(always)]
-fn upper(x: f64) -> f64 {
-    f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000)
-}
-
 /// `log₂ x` for positive, finite `x` as a sum of two numbers, the first of 26 bits, with a
 /// relative error near 2⁻⁶⁵: the series of `2·artanh(s)` in double-double arithmetic (Dekker 1971).
 #[inline(always)]
@@ -181,8 +177,8 @@ fn log2_double(x: f64) -> (f64, f64) {
     let d = 2.0 + f;
     let d_low = f - (d - 2.0);
     let inverse = 1.0 / d;
-    let s_high = upper(f * inverse);
-    let d_high = upper(d);
+    let s_high = upper_half(f * inverse);
+    let d_high = upper_half(d);
     let s_low = (((f - s_high * d_high) - s_high * (d - d_high)) - s_high * d_low) * inverse;
     let s = s_high + s_low;
     // w = artanh(s)/s - 1, from s² in two parts.
@@ -193,28 +189,28 @@ fn log2_double(x: f64) -> (f64, f64) {
         * square
         * poly!(square; 0.20000000000001128, 0.14285714285050027, 0.11111111259913127,
         0.09090892188211032, 0.07693378434220284, 0.06628414620284863, 0.06598108006575754);
-    let z_high = upper(z);
+    let z_high = upper_half(z);
     let a = z_high * THIRD.0;
     let b = (z - z_high) * THIRD.0 + z * THIRD.1 + z_low * (1.0 / 3.0) + series;
-    let w = upper(a + b);
+    let w = upper_half(a + b);
     let w_low = (a - w) + b;
     // v = s·(1 + w)
     let product = s_high * w;
     let v = s_high + product;
     let v_low = ((s_high - v) + product) + (s_high * w_low + s_low * (1.0 + (w + w_low)));
-    let v_high = upper(v);
+    let v_high = upper_half(v);
     let c = TWO_LOG2_E.0 * v_high;
     let c_low = TWO_LOG2_E.0 * ((v - v_high) + v_low) + TWO_LOG2_E.1 * (v + v_low);
     let sum = k + c;
     let sum_low = ((k - sum) + c) + c_low;
-    let high = upper(sum);
+    let high = upper_half(sum);
     (high, (sum - high) + sum_low)
 }
 
 #[inline(always)]
 pub(super) fn pow_f64(x: f64, y: f64) -> f64 {
     let (high, low) = log2_double(x.abs());
-    let y_high = upper(y);
+    let y_high = upper_half(y);
     let p = y_high * high;
     let p_low = (y - y_high) * high + y * low;
     let far = p.abs() > 1080.0;

@@ -5,7 +5,10 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
+mod index;
+mod matmul;
 mod random;
+mod reduce;
 
 use crate::Methods;
 
@@ -16,6 +19,9 @@ pub const ALL: &[Methods] = &[
     elementwise::METHODS,
     handle::METHODS,
     random::METHODS,
+    reduce::METHODS,
+    matmul::METHODS,
+    index::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -27,4 +33,9 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("random", random::code),
+    ("reduce", reduce::reduce_code),
+    ("matmul", matmul::matmul_code),
+    ("addmm", matmul::addmm_code),
+    ("index", index::code),
+    ("index_put", index::put_code),
 ];

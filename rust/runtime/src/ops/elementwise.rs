@@ -1,10 +1,11 @@
 //! Unary, binary and ternary operations, casts and copies.
 
-use wick_core::block::Operands;
+use wick_core::block::{BLOCK, Buffer, Operands, Place, gather};
 use wick_core::kernels::elementwise::{Binary, Scalar, Ternary, Unary};
 use wick_core::layout::broadcast;
+use wick_core::nest::MAX_OPERANDS;
 use wick_core::ops::{BinaryOp, Class, TernaryOp, UnaryOp};
-use wick_core::{DType, Layout, View};
+use wick_core::{DType, Layout, Nest};
 
 use crate::context::Context;
 use crate::error::{Error, Operand, Result};
@@ -28,14 +29,14 @@ struct Types {
     result: DType,
 }
 
-fn types(op: &'static str, class: Class, common: DType, operands: &[&Tensor]) -> Result<Types> {
+fn types(op: &'static str, class: Class, common: DType, args: &[Arg]) -> Result<Types> {
     let same = |dtype: DType| {
         Ok(Types {
             compute: dtype.compute(),
             result: dtype,
         })
     };
-    let refuse = |expected: &'static str| Err(Error::dtype(op, operands, expected));
+    let refuse = |expected: &'static str| Err(Error::dtype(op, &tensors(args), expected));
     match class {
         Class::Float => same(common.to_float()),
         Class::Strict if !common.is_float() => refuse("expected a float dtype"),
@@ -50,7 +51,7 @@ fn types(op: &'static str, class: Class, common: DType, operands: &[&Tensor]) ->
 }
 
 /// The shape that all broadcast to.
-fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
+pub(crate) fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
     let mut shape = Layout::scalar();
     let mut before = 0;
     for (i, arg) in args.iter().enumerate() {
@@ -83,115 +84,125 @@ fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
     Ok(shape)
 }
 
-/// A number as it lies in memory, for kernels that read views.
-struct Constant {
-    bits: u64,
-    dtype: DType,
+/// The tensors among operands, for messages.
+fn tensors<'a>(args: &[Arg<'a>]) -> Vec<&'a Tensor> {
+    args.iter().filter_map(|a| a.tensor()).collect()
 }
 
-impl Constant {
-    fn new(s: Scalar, compute: DType) -> Constant {
-        let bits = wick_core::with_compute!(compute, T => {
-            let mut bits = [0u8; 8];
-            let value = s.to::<T>().to_ne_bytes();
-            bits[..value.len()].copy_from_slice(&value);
-            u64::from_ne_bytes(bits)
+/// A number as it lies in memory, for kernels that read elements.
+fn constant(s: Scalar, compute: DType) -> u64 {
+    wick_core::with_compute!(compute, T => {
+        let mut bits = [0u8; 8];
+        let value = s.to::<T>().to_ne_bytes();
+        bits[..value.len()].copy_from_slice(&value);
+        u64::from_ne_bytes(bits)
+    })
+}
+
+/// Brings operands to one shape, makes or checks the target, and runs a kernel on them.
+fn run<const N: usize>(
+    ctx: &Context,
+    op: &'static str,
+    types: &Types,
+    args: [Arg; N],
+    out: Out,
+    kernel: impl FnOnce(Operands<N>),
+) -> Result<Option<Tensor>> {
+    let constants = args.map(|arg| match arg {
+        Arg::Scalar(s) => constant(s, types.compute),
+        Arg::Tensor(_) => 0,
+    });
+    let place = |i: usize, t: Option<&Tensor>| match t {
+        Some(t) => Place::from(&t.view()),
+        None => Place {
+            start: (&raw const constants[i]).cast_mut().cast(),
+            dtype: types.compute,
+        },
+    };
+    if let (Out::New, Some(dense)) = (out, dense(&args)) {
+        let target = Tensor::empty_like(ctx, types.result, dense)?;
+        kernel(Operands {
+            arch: ctx.arch(),
+            out: Place::from(&target.view_mut()),
+            inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
+            aliased: false,
+            nest: Nest::flat(dense.numel(), &constant_flags(&args)),
         });
-        Constant {
-            bits,
-            dtype: compute,
-        }
+        return Ok(Some(target));
     }
-}
-
-/// The target of an operation and its operands, brought to one shape.
-struct Prepared<const N: usize> {
-    target: Tensor,
-    fresh: bool,
-    constants: [Option<Constant>; N],
-    tensors: [Option<Tensor>; N],
-    aliased: bool,
-}
-
-impl<const N: usize> Prepared<N> {
-    fn new(
-        ctx: &Context,
-        op: &'static str,
-        types: &Types,
-        args: [Arg; N],
-        out: Out,
-    ) -> Result<Self> {
-        let shape = common_shape(op, &args)?;
-        let inputs: Vec<&Tensor> = args.iter().filter_map(|a| a.tensor()).collect();
-        let (target, fresh) = match (out, args[0]) {
-            (Out::New, _) => (Tensor::empty(ctx, op, types.result, shape.shape())?, true),
-            (Out::Into(t), _) | (Out::InPlace, Arg::Tensor(t)) => {
-                check_out(op, t, shape.shape(), types.result, &inputs)?;
-                (t.clone(), false)
-            }
-            (Out::InPlace, Arg::Scalar(_)) => {
-                return Err(Error::Internal("a number is no target".into()));
-            }
+    let shape = common_shape(op, &args)?;
+    let (target, fresh) = match (out, args[0]) {
+        (Out::New, _) => (Tensor::empty(ctx, op, types.result, shape.shape())?, true),
+        (Out::Into(t), _) | (Out::InPlace, Arg::Tensor(t)) => {
+            check_out(op, t, shape.shape(), types.result, &tensors(&args))?;
+            (t.clone(), false)
+        }
+        (Out::InPlace, Arg::Scalar(_)) => {
+            return Err(Error::Internal("a number is no target".into()));
+        }
+    };
+    let mut aliased = false;
+    let mut inputs = [const { None }; N];
+    for (input, arg) in inputs.iter_mut().zip(&args) {
+        let Arg::Tensor(t) = arg else { continue };
+        let t = t.broadcast_to(op, shape.shape())?;
+        let lies = if fresh {
+            Overlap::None
+        } else {
+            overlap(&target, &t)
         };
-        let mut aliased = false;
-        let mut tensors = [const { None }; N];
-        let mut constants = [const { None }; N];
-        for (i, arg) in args.iter().enumerate() {
-            match arg {
-                Arg::Scalar(s) => constants[i] = Some(Constant::new(*s, types.compute)),
-                Arg::Tensor(t) => {
-                    let t = t.broadcast_to(op, shape.shape())?;
-                    let lies = if fresh {
-                        Overlap::None
-                    } else {
-                        overlap(&target, &t)
-                    };
-                    aliased |= lies == Overlap::Exact;
-                    tensors[i] = Some(match lies {
-                        Overlap::Partial if matches!(out, Out::Into(_)) => {
-                            return Err(Error::shape(
-                                op,
-                                &inputs,
-                                "the target overlaps an operand: clone it first",
-                            ));
-                        }
-                        // Values as they were before the call, whatever the order of writing.
-                        Overlap::Partial => copy_of(ctx, op, &t)?,
-                        _ => t,
-                    });
-                }
+        aliased |= lies == Overlap::Exact;
+        *input = Some(match lies {
+            Overlap::Partial if matches!(out, Out::Into(_)) => {
+                let expected = "the target overlaps an operand: clone it first";
+                return Err(Error::shape(op, &tensors(&args), expected));
             }
-        }
-        Ok(Prepared {
-            target,
-            fresh,
-            constants,
-            tensors,
-            aliased,
-        })
-    }
-
-    fn operands(&self, ctx: &Context) -> Operands<N> {
-        let scalar = self.target.layout().shape();
-        let views = std::array::from_fn(|i| match (&self.tensors[i], &self.constants[i]) {
-            (Some(t), _) => t.view(),
-            (None, Some(c)) => View {
-                ptr: (&raw const c.bits).cast(),
-                dtype: c.dtype,
-                // A scalar stretches to any shape of valid sizes.
-                layout: Layout::scalar().expand(scalar).unwrap_or(Layout::scalar()),
-            },
-            (None, None) => unreachable!("each operand is a tensor or a number"),
+            // Values as they were before the call, whatever the order of writing.
+            Overlap::Partial => copy_of(ctx, op, &t)?,
+            _ => t,
         });
-        Operands::new(ctx.arch(), self.target.view_mut(), views, self.aliased)
     }
-
-    fn done(self) -> Option<Tensor> {
-        self.fresh.then_some(self.target)
+    // A number stretches to any shape that a result has.
+    let stretched = Layout::scalar().expand(shape.shape()).unwrap_or(shape);
+    let layout = |t: &'_ Option<Tensor>| t.as_ref().map_or(stretched, |t| *t.layout());
+    let layouts: [Layout; N] = std::array::from_fn(|i| layout(&inputs[i]));
+    let mut all = [target.layout(); MAX_OPERANDS];
+    for (to, layout) in all[1..].iter_mut().zip(&layouts) {
+        *to = layout;
     }
+    kernel(Operands {
+        arch: ctx.arch(),
+        out: Place::from(&target.view_mut()),
+        inputs: std::array::from_fn(|i| place(i, inputs[i].as_ref())),
+        aliased,
+        nest: Nest::new(&all[..N + 1]),
+    });
+    Ok(fresh.then_some(target))
 }
 
-fn copy_of(ctx: &Context, op: &'static str, t: &Tensor) -> Result<Tensor> {
+/// One of the tensors, where all have the same shape and lie densely.
+fn dense<'a>(args: &[Arg<'a>]) -> Option<&'a Tensor> {
+    let mut first = None;
+    for arg in args {
+        let Arg::Tensor(t) = arg else { continue };
+        let shape = first.get_or_insert(*t).shape();
+        if t.shape() != shape || !t.layout().is_contiguous() {
+            return None;
+        }
+    }
+    first
+}
+
+/// For each operand of a flat nest, the output first, whether it is a number.
+fn constant_flags(args: &[Arg]) -> [bool; MAX_OPERANDS] {
+    let mut out = [false; MAX_OPERANDS];
+    for (flag, arg) in out[1..].iter_mut().zip(args) {
+        *flag = matches!(arg, Arg::Scalar(_));
+    }
+    out
+}
+
+pub(crate) fn copy_of(ctx: &Context, op: &'static str, t: &Tensor) -> Result<Tensor> {
     let copy = Tensor::empty(ctx, op, t.dtype(), t.shape())?;
     copy_values(ctx, &copy, t);
     Ok(copy)
@@ -227,22 +238,23 @@ pub fn unary(
     p: [f64; 3],
     out: Out,
 ) -> Result<Option<Tensor>> {
-    let types = types(op.name(), op.class(), a.dtype(), &[a])?;
-    let prepared = Prepared::new(ctx, op.name(), &types, [Arg::Tensor(a)], out)?;
+    let args = [Arg::Tensor(a)];
+    let types = types(op.name(), op.class(), a.dtype(), &args)?;
     let p = if op == UnaryOp::NanToNum {
         finite_bounds(types.result, p)
     } else {
         p
     };
-    let operands = prepared.operands(ctx);
-    ctx.run(&Unary {
-        op,
-        compute: types.compute,
-        p,
-        operands,
-        cost: unary_cost(op, types.compute),
-    });
-    Ok(prepared.done())
+    let (compute, cost) = (types.compute, unary_cost(op, types.compute));
+    run(ctx, op.name(), &types, args, out, |operands| {
+        ctx.run(&Unary {
+            op,
+            compute,
+            p,
+            operands,
+            cost,
+        })
+    })
 }
 
 /// nan_to_num's replacements, an infinite one standing for the type's extreme.
@@ -266,20 +278,20 @@ pub fn binary(
     out: Out,
 ) -> Result<Option<Tensor>> {
     let name = op.name();
-    let operands: Vec<&Tensor> = [a, b].iter().filter_map(|x| x.tensor()).collect();
-    let types = types(name, op.class(), result_type(&[a, b]), &operands)?;
-    let (op, p) = scaled(op, alpha, &types, &operands)?;
-    check_integer(ctx, op, b, &types, &operands)?;
-    let prepared = Prepared::new(ctx, name, &types, [a, b], out)?;
-    let operands = prepared.operands(ctx);
-    ctx.run(&Binary {
-        op,
-        compute: types.compute,
-        p,
-        operands,
-        cost: binary_cost(op, types.compute),
-    });
-    Ok(prepared.done())
+    let args = [a, b];
+    let types = types(name, op.class(), result_type(&args), &args)?;
+    let (op, p) = scaled(op, alpha, &types, &args)?;
+    check_integer(ctx, op, &args, &types)?;
+    let (compute, cost) = (types.compute, binary_cost(op, types.compute));
+    run(ctx, name, &types, args, out, |operands| {
+        ctx.run(&Binary {
+            op,
+            compute,
+            p,
+            operands,
+            cost,
+        })
+    })
 }
 
 /// a + alpha * b and a - alpha * b as the one scaled row.
@@ -287,13 +299,13 @@ fn scaled(
     op: BinaryOp,
     alpha: Option<Scalar>,
     types: &Types,
-    operands: &[&Tensor],
+    args: &[Arg],
 ) -> Result<(BinaryOp, Scalar)> {
     let one = Scalar::Int(1);
     let Some(alpha) = alpha.filter(|a| *a != one && *a != Scalar::Float(1.0)) else {
         return Ok((op, one));
     };
-    let refuse = |why: &'static str| Err(Error::dtype(op.name(), operands, why));
+    let refuse = |why: &'static str| Err(Error::dtype(op.name(), &tensors(args), why));
     match alpha {
         Scalar::Float(_) if !types.result.is_float() => {
             return refuse("alpha must not be a float for integers");
@@ -316,53 +328,44 @@ fn scaled(
 }
 
 /// What integers cannot do: divide by zero, be raised to a negative number.
-fn check_integer(
-    ctx: &Context,
-    op: BinaryOp,
-    b: Arg,
-    types: &Types,
-    operands: &[&Tensor],
-) -> Result<()> {
+fn check_integer(ctx: &Context, op: BinaryOp, args: &[Arg; 2], types: &Types) -> Result<()> {
     use BinaryOp::{DivTrunc, FloorDivide, Fmod, Pow, Remainder};
     if types.result.is_float() {
         return Ok(());
     }
-    let zero = match (op, b) {
+    let zero = match (op, args[1]) {
         (Pow, Arg::Scalar(Scalar::Int(e))) if e < 0 => {
-            return Err(Error::dtype(
-                "pow",
-                operands,
-                format!("integers to the negative power {e}: cast to a float first"),
-            ));
+            let why = format!("integers to the negative power {e}: cast to a float first");
+            return Err(Error::dtype("pow", &tensors(args), why));
         }
         (DivTrunc | FloorDivide | Remainder | Fmod, Arg::Scalar(s)) => s.to::<i64>() == 0,
-        (DivTrunc | FloorDivide | Remainder | Fmod, Arg::Tensor(t)) => has_zero(ctx, t)?,
+        (DivTrunc | FloorDivide | Remainder | Fmod, Arg::Tensor(t)) => has_zero(ctx, t),
         _ => false,
     };
     if zero {
         return Err(Error::dtype(
             op.name(),
-            operands,
+            &tensors(args),
             "integer division by zero",
         ));
     }
     Ok(())
 }
 
-fn has_zero(ctx: &Context, t: &Tensor) -> Result<bool> {
+fn has_zero(ctx: &Context, t: &Tensor) -> bool {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     let view = t.view();
-    let nest = wick_core::Nest::new(&[&view.layout]);
+    let nest = Nest::new(&[&view.layout]);
     let found = AtomicBool::new(false);
     ctx.for_ranges(nest.numel(), 0.3, &|start, end| {
-        let mut buffer = wick_core::block::Buffer::<i64>::new();
+        let mut buffer = Buffer::<i64>::new();
         let mut at = start;
         while at < end {
-            let n = (end - at).min(wick_core::block::BLOCK as i64);
+            let n = (end - at).min(BLOCK as i64);
             // SAFETY: gather writes the whole slice; the tensor keeps its storage.
             let values = unsafe {
                 let values = buffer.slice(n as usize);
-                wick_core::block::gather(ctx.arch(), &view, &nest, 0, at, values);
+                gather(ctx.arch(), &view, &nest, 0, at, values);
                 values
             };
             if values.contains(&0) {
@@ -371,7 +374,7 @@ fn has_zero(ctx: &Context, t: &Tensor) -> Result<bool> {
             at += n;
         }
     });
-    Ok(found.into_inner())
+    found.into_inner()
 }
 
 /// Three inputs; a missing one is a number.
@@ -383,38 +386,29 @@ pub fn ternary(
     out: Out,
 ) -> Result<Option<Tensor>> {
     let name = op.name();
-    let operands: Vec<&Tensor> = args.iter().filter_map(|x| x.tensor()).collect();
-    // The condition and a weight tensor take no part in promotion.
-    let common = match op {
-        TernaryOp::Where => {
-            match args[0] {
-                Arg::Tensor(c) if c.dtype() != DType::Bool => {
-                    return Err(Error::dtype(name, &operands, "the condition must be bool"));
-                }
-                _ => {}
-            }
-            result_type(&args[1..])
+    let refuse = |why: &'static str| Err(Error::dtype(name, &tensors(&args), why));
+    let common = match (op, args[0]) {
+        (TernaryOp::Where, Arg::Tensor(c)) if c.dtype() != DType::Bool => {
+            return refuse("the condition must be bool");
         }
+        // The condition takes no part in promotion.
+        (TernaryOp::Where, _) => result_type(&args[1..]),
         _ => result_type(&args),
     };
-    let types = types(name, op.class(), common, &operands)?;
+    let types = types(name, op.class(), common, &args)?;
     if let (Scalar::Float(_), false) = (p, types.result.is_float()) {
-        return Err(Error::dtype(
-            name,
-            &operands,
-            "a float value needs a float dtype",
-        ));
+        return refuse("a float value needs a float dtype");
     }
-    let prepared = Prepared::new(ctx, name, &types, args, out)?;
-    let operands = prepared.operands(ctx);
-    ctx.run(&Ternary {
-        op,
-        compute: types.compute,
-        p,
-        operands,
-        cost: 0.5,
-    });
-    Ok(prepared.done())
+    let compute = types.compute;
+    run(ctx, name, &types, args, out, |operands| {
+        ctx.run(&Ternary {
+            op,
+            compute,
+            p,
+            operands,
+            cost: 0.5,
+        })
+    })
 }
 
 /// All elements in another dtype; a new tensor even where the dtype is the same.

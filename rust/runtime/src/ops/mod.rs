@@ -1,7 +1,13 @@
 //! Operations by family: check, promote, broadcast, allocate, run.
 
+pub mod advanced;
 pub mod array;
 pub mod creation;
 pub mod elementwise;
+pub mod index;
+pub mod mask;
+pub mod matmul;
 pub mod promote;
+pub mod put;
 pub mod random;
+pub mod reduce;

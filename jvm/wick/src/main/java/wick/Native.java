@@ -38,7 +38,7 @@ public final class Native {
   /** The library's one exported symbol: registers all methods below and compares versions. */
   private static native void init(String version);
 
-  /** Code of an operation; families: unary binary ternary reduce along view create random matmul index. */
+  /** Code of an operation; families: unary binary ternary reduce along view create random matmul addmm index index_put. */
   public static native int opCode(String family, String name);
 
   // handles and memory
@@ -203,10 +203,10 @@ public final class Native {
 
   public static native long stack(long[] tensors, long dim, long out);
 
-  // products: mm bmm matmul dot outer inner
+  // products: mm bmm matmul mv dot inner outer
   public static native long matmul(int op, long a, long b, long out);
 
-  /** addmm baddbmm: beta * self + alpha * a @ b. */
+  /** addmm baddbmm addmv: beta * self + alpha * a @ b. */
   public static native long addmm(
       int op,
       long self,
@@ -219,14 +219,32 @@ public final class Native {
       long out);
 
   // indexing
-  /** index_select gather take masked_select: dim where the operation has one. */
+  /**
+   * index_select gather take masked_select (family index): {@code dim} where the operation has one,
+   * {@code index} the indices or the mask; {@code out} for index_select alone.
+   */
   public static native long index(int op, long a, long dim, long index, long out);
 
-  /** index_add scatter_add scatter index_copy ...; source 0: the scalar. {@code inPlace}: a is written. */
+  /**
+   * index_add index_copy index_fill scatter scatter_add put put_accumulate masked_scatter (family
+   * index_put); source 0: the scalar. {@code inPlace}: a is written.
+   */
   public static native long indexPut(
       int op, long a, long dim, long index, long source, int kind, long bits, boolean inPlace);
+
+  /** Advanced indexing: an index a dimension, 0 for a whole one; a mask stands for several. */
+  public static native long indexList(long a, long[] indices);
+
+  public static native long indexPutList(
+      long a, long[] indices, long source, boolean accumulate, boolean inPlace);
 
   public static native long maskedFill(long a, long mask, int kind, long bits, boolean inPlace);
 
   public static native long oneHot(long a, long classes);
+
+  /** Index tuples of what is not zero, one a row. */
+  public static native long nonzero(long a);
+
+  /** The columns of {@link #nonzero}, one tensor a dimension (one where there is none). */
+  public static native void nonzeroEach(long a, long[] results);
 }

@@ -30,4 +30,12 @@ object Fixtures {
   /** The sum, element by element. */
   def add(a: STen, b: STen)(implicit scope: Scope): STen =
     STen.own(Native.binary(addCode, a.handle, b.handle, Native.INT, 1L, 0L), a, b)
+
+  /** Bytes of this process that lie in memory; None where the system does not say. */
+  def resident: Option[Long] = {
+    val statm = java.nio.file.Paths.get("/proc/self/statm")
+    if (java.nio.file.Files.isReadable(statm))
+      Some(new String(java.nio.file.Files.readAllBytes(statm), "US-ASCII").split(' ')(1).toLong * 4096)
+    else None
+  }
 }

@@ -169,6 +169,7 @@ class ThreadSuite extends munit.FunSuite {
 
   test("pain 23: ten thousand short-lived threads leave nothing") {
     val before = Wick.memory.liveTensors
+    val resident = Fixtures.resident
     for (_ <- 0 until 1250) {
       val threads = List.tabulate(8)(i =>
         new Thread(() => Scope.root { implicit scope => add(doubles(i.toDouble), doubles(1)); () })
@@ -177,6 +178,8 @@ class ThreadSuite extends munit.FunSuite {
       threads.foreach(_.join())
     }
     assertEquals(Wick.memory.liveTensors, before)
+    for (earlier <- resident; now <- Fixtures.resident)
+      assert(now - earlier < (128L << 20), s"resident memory grew by ${(now - earlier) >> 20} MB")
   }
 
   test("pain 7, guarantee 4: virtual threads, where the JDK has them") {

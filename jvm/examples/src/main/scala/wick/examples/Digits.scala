@@ -47,7 +47,7 @@ object Digits {
     val (hidden, scores) = forward(x, first, second)
     val logs = scores.logSoftMax(1)
     val n = x.shape.head
-    val loss = -(logs * target).sum.toDouble / n
+    val loss = -(logs * target).sum.item / n
     val scoreGradient = (logs.exp - target) / n
     val hiddenGradient = scoreGradient.mm(second.weight.t) * hidden.gt(0.0).castToFloat
     descend(second, hidden.t.mm(scoreGradient), scoreGradient.sum(0, keepDim = true), rate)
@@ -58,7 +58,7 @@ object Digits {
   private def accuracy(x: STen, labels: STen, first: Layer, second: Layer): Double =
     Scope.root { implicit scope =>
       val (_, scores) = forward(x, first, second)
-      scores.argmax(1, keepDim = false).equ(labels).castToDouble.mean.toDouble
+      scores.argmax(1, keepDim = false).equ(labels).castToDouble.mean.item
     }
 
   def main(args: Array[String]): Unit = {

@@ -1,0 +1,86 @@
+//! Reductions.
+
+use jni::objects::{JClass, JLongArray};
+use jni::sys::{jboolean, jdouble, jint, jlong};
+use jni::{EnvUnowned, NativeMethod, native_method};
+use wick_core::kernels::reduce::ReduceOp;
+use wick_runtime::ops::reduce::{self, Over};
+
+use crate::array::{longs_some, write_longs};
+use crate::boundary::boundary;
+use crate::runtime::{Target, dtype_some, no_op, runtime};
+
+pub const METHODS: &[NativeMethod<'static>] = &[
+    native_method! { static raw fn reduce(op: jint, a: jlong, dims: jlong[], keep_dim: jboolean, dtype: jint, correction: jdouble, out: jlong) -> jlong },
+    native_method! { static raw fn reduce_pair(op: jint, a: jlong, dims: jlong[], keep_dim: jboolean, correction: jdouble, results: jlong[]) -> () },
+];
+
+pub fn reduce_code(name: &str) -> Option<i32> {
+    ReduceOp::from_name(name).map(|op| op as i32)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn reduce<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    op: jint,
+    a: jlong,
+    dims: JLongArray<'l>,
+    keep_dim: jboolean,
+    dtype: jint,
+    correction: jdouble,
+    out: jlong,
+) -> jlong {
+    // SAFETY: used within this native call only, on its thread.
+    let inner = unsafe { EnvUnowned::from_raw(env.as_raw()) };
+    boundary(env, || {
+        let rt = runtime();
+        let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
+        let x = rt.pin(op.name(), a)?;
+        let dims = longs_some(&inner, &dims)?;
+        let over = Over {
+            dims: dims.as_deref(),
+            keep_dim,
+        };
+        let target = Target::of(op.name(), a, out)?;
+        let dtype = dtype_some(op.name(), dtype)?;
+        let result = reduce::reduce(&rt.ctx, op, &x, over, dtype, correction, target.out())?;
+        rt.give(result, Some(&x), None)
+    })
+}
+
+#[allow(clippy::too_many_arguments)]
+fn reduce_pair<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    op: jint,
+    a: jlong,
+    dims: JLongArray<'l>,
+    keep_dim: jboolean,
+    correction: jdouble,
+    results: JLongArray<'l>,
+) {
+    // SAFETY: as in reduce.
+    let inner = unsafe { EnvUnowned::from_raw(env.as_raw()) };
+    boundary(env, || {
+        let rt = runtime();
+        let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
+        let x = rt.pin(op.name(), a)?;
+        let dims = longs_some(&inner, &dims)?;
+        let over = Over {
+            dims: dims.as_deref(),
+            keep_dim,
+        };
+        let (first, second) = reduce::reduce_pair(&rt.ctx, op, &x, over, correction)?;
+        let first = rt.own(first)?;
+        let pair = rt.own(second).map(|second| [first, second]);
+        let written = pair.and_then(|pair| {
+            write_longs(&inner, &results, &pair).inspect_err(|_| {
+                rt.tensors.close(pair[1]);
+            })
+        });
+        written.inspect_err(|_| {
+            rt.tensors.close(first);
+        })
+    })
+}

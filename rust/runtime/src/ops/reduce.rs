@@ -1,0 +1,236 @@
+//! Reductions: checks, result types, the cut into pieces.
+
+use wick_core::kernels::reduce::{Combine, Plan, Reduce, ReduceOp, folds};
+use wick_core::layout::{LayoutError, dim_mask};
+use wick_core::{DType, Layout, View};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::elementwise::{Out, cast};
+use crate::ops::promote::{Overlap, check_out, overlap};
+use crate::tensor::Tensor;
+
+/// Which dimensions go, and how.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Over<'a> {
+    /// None, or an empty list: all of them.
+    pub dims: Option<&'a [i64]>,
+    pub keep_dim: bool,
+}
+
+/// Reduces to one tensor. `dtype`: the result's, to which elements are cast first.
+pub fn reduce(
+    ctx: &Context,
+    op: ReduceOp,
+    a: &Tensor,
+    over: Over,
+    dtype: Option<DType>,
+    correction: f64,
+    out: Out,
+) -> Result<Option<Tensor>> {
+    let name = op.name();
+    let result = result_type(op, a, dtype)?;
+    let shapes = Shapes::new(op, a, over)?;
+    let (target, fresh) = match out {
+        Out::New => (Tensor::empty(ctx, name, result, shapes.result())?, true),
+        Out::Into(t) => {
+            check_out(name, t, shapes.result(), result, &[a])?;
+            if overlap(t, a) != Overlap::None {
+                let why = "the target overlaps the operand: clone it first";
+                return Err(Error::shape(name, &[t, a], why));
+            }
+            (t.clone(), false)
+        }
+        Out::InPlace => {
+            return Err(Error::Internal("a reduction is not done in place".into()));
+        }
+    };
+    // The place is a fold's second result.
+    let results = match op {
+        ReduceOp::Argmax | ReduceOp::Argmin => [None, Some(&target)],
+        _ => [Some(&target), None],
+    };
+    let (input, elements) = prepare(ctx, op, a, dtype)?;
+    run(ctx, op, &input, elements, &shapes, results, correction)?;
+    Ok(fresh.then_some(target))
+}
+
+/// Reduces to two tensors: value and place, variance and mean, least and greatest.
+pub fn reduce_pair(
+    ctx: &Context,
+    op: ReduceOp,
+    a: &Tensor,
+    over: Over,
+    correction: f64,
+) -> Result<(Tensor, Tensor)> {
+    use ReduceOp::*;
+    let name = op.name();
+    let first = result_type(op, a, None)?;
+    let second = match op {
+        Max | Min => DType::I64,
+        VarMean | StdMean | Aminmax => first,
+        _ => return Err(Error::Internal(format!("{name} has one result").into())),
+    };
+    let shapes = Shapes::new(op, a, over)?;
+    let make = |dtype| Tensor::empty(ctx, name, dtype, shapes.result());
+    let (first, second) = (make(first)?, make(second)?);
+    let results = [Some(&first), Some(&second)];
+    run(ctx, op, a, a.dtype(), &shapes, results, correction)?;
+    Ok((first, second))
+}
+
+/// The result's type, where the operation takes the operand's.
+fn result_type(op: ReduceOp, a: &Tensor, dtype: Option<DType>) -> Result<DType> {
+    use ReduceOp::*;
+    let (name, own) = (op.name(), a.dtype());
+    let refuse = |why: String| Err(Error::dtype(name, &[a], why));
+    match op {
+        Sum | Prod if !own.is_float() => Ok(dtype.unwrap_or(DType::I64)),
+        Sum | Prod => Ok(dtype.unwrap_or(own)),
+        Mean => match dtype.unwrap_or(own) {
+            d if d.is_float() => Ok(d),
+            d => refuse(format!("a mean is not of type {d}: give a float dtype")),
+        },
+        _ if dtype.is_some_and(|d| d != own) && op != Norm2 => {
+            refuse("takes no other dtype".to_owned())
+        }
+        Max | Min | Amax | Amin | Aminmax => Ok(own),
+        Argmax | Argmin => Ok(DType::I64),
+        // libtorch's old exception: bytes answer in bytes.
+        All | Any if own == DType::U8 => Ok(DType::U8),
+        All | Any => Ok(DType::Bool),
+        Logsumexp => Ok(own.to_float()),
+        Var | Std | VarMean | StdMean | Norm2 => match dtype.unwrap_or(own) {
+            d if d.is_float() && own.is_float() => Ok(d),
+            _ => refuse("expected a float dtype".to_owned()),
+        },
+    }
+}
+
+/// The operand as the kernel takes it, and the type that its elements count as. Kernels convert on
+/// the way to the type they compute in; where that is not the given type, a cast comes first.
+fn prepare(
+    ctx: &Context,
+    op: ReduceOp,
+    a: &Tensor,
+    dtype: Option<DType>,
+) -> Result<(Tensor, DType)> {
+    match dtype {
+        Some(d) if d != a.dtype() && folds::compute(op, d) != d => Ok((cast(ctx, a, d)?, d)),
+        Some(d) => Ok((a.clone(), d)),
+        None => Ok((a.clone(), a.dtype())),
+    }
+}
+
+/// Which dimensions go, the result's shape, and its layout with those dimensions in place.
+struct Shapes {
+    mask: u32,
+    keep_dim: bool,
+    result: Vec<i64>,
+}
+
+impl Shapes {
+    fn new(op: ReduceOp, a: &Tensor, over: Over) -> Result<Shapes> {
+        let dims = over.dims.unwrap_or(&[]);
+        let mask = dim_mask(dims, a.rank()).map_err(|e| Error::layout(op.name(), a, e))?;
+        let gone = |d: usize| mask >> d & 1 == 1;
+        if op.needs_elements() {
+            if let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0) {
+                let why = format!("dimension {d} is empty: it has no extreme");
+                return Err(Error::index(op.name(), &[a], why));
+            }
+        }
+        let result = (0..a.rank())
+            .filter(|d| over.keep_dim || !gone(*d))
+            .map(|d| if gone(d) { 1 } else { a.shape()[d] })
+            .collect();
+        Ok(Shapes {
+            mask,
+            keep_dim: over.keep_dim,
+            result,
+        })
+    }
+
+    fn result(&self) -> &[i64] {
+        &self.result
+    }
+
+    /// A result's layout in the operand's rank.
+    fn layout(&self, a: &Tensor, result: &Layout) -> std::result::Result<Layout, LayoutError> {
+        if self.keep_dim {
+            return Ok(*result);
+        }
+        let (mut shape, mut strides) = (vec![1; a.rank()], vec![0; a.rank()]);
+        let kept = (0..a.rank()).filter(|d| self.mask >> d & 1 == 0);
+        for (i, d) in kept.enumerate() {
+            shape[d] = result.shape()[i];
+            strides[d] = result.strides()[i];
+        }
+        Layout::strided(&shape, &strides, 0)
+    }
+}
+
+fn run(
+    ctx: &Context,
+    op: ReduceOp,
+    a: &Tensor,
+    elements: DType,
+    shapes: &Shapes,
+    results: [Option<&Tensor>; 2],
+    correction: f64,
+) -> Result<()> {
+    let compute = folds::compute(op, elements);
+    let mut input = a.view();
+    if compute == DType::Bool && a.dtype().size() == 1 {
+        // Any byte but 0 is true.
+        input = View {
+            dtype: DType::Bool,
+            ..input
+        };
+    }
+    let fail = |e| Error::layout(op.name(), a, e);
+    let mut layouts = [*a.layout(); 2];
+    for (to, from) in layouts.iter_mut().zip(results) {
+        let from = from.or(results[0]).or(results[1]);
+        let from = from.ok_or_else(|| Error::Internal("a reduction without result".into()))?;
+        *to = shapes.layout(a, from.layout()).map_err(fail)?;
+    }
+    let plan = Plan::new(
+        a.layout(),
+        shapes.mask,
+        [&layouts[0], &layouts[1]],
+        input.dtype == compute,
+        op.is_ordered(),
+    );
+    let plan = plan.map_err(fail)?;
+    let bytes = plan.states() as usize * Reduce::state_size(op, compute);
+    let mut states = vec![0u64; bytes.div_ceil(8)];
+    let kernel = Reduce {
+        arch: ctx.arch(),
+        op,
+        compute,
+        correction,
+        plan,
+        input,
+        outs: results.map(|t| t.map(Tensor::view_mut)),
+        states: states.as_mut_ptr().cast(),
+        cost: cost(op, compute),
+    };
+    ctx.run(&kernel);
+    if plan.states() > 0 {
+        ctx.run(&Combine(&kernel));
+    }
+    Ok(())
+}
+
+/// Rough nanoseconds an element.
+fn cost(op: ReduceOp, compute: DType) -> f64 {
+    use ReduceOp::*;
+    let wide = if compute.size() == 8 { 2.0 } else { 1.0 };
+    wide * match op {
+        Logsumexp => 1.0,
+        Var | Std | VarMean | StdMean => 0.3,
+        _ => 0.12,
+    }
+}
