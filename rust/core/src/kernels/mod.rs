@@ -8,3 +8,4 @@ pub mod reduce;
 pub mod index;
 pub mod mask;
 pub mod matmul;
+pub mod triangle;

@@ -8,6 +8,7 @@ mod handle;
 mod reduce;
 mod index;
 mod matmul;
+mod shape;
 
 use crate::Methods;
 
@@ -20,6 +21,7 @@ pub const ALL: &[Methods] = &[
     reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
+    shape::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -35,4 +37,6 @@ pub const CODES: &[Code] = &[
     ("addmm", matmul::addmm_code),
     ("index", index::code),
     ("index_put", index::put_code),
+    ("view", shape::code),
+    ("index_kind", shape::index_kind),
 ];

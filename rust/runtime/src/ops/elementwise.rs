@@ -446,5 +446,5 @@ pub fn copy(ctx: &Context, dst: &Tensor, src: &Tensor) -> Result<()> {
 /// Writes all values of a tensor of the same shape that shares no bytes; any two dtypes.
 pub(crate) fn copy_values(ctx: &Context, dst: &Tensor, src: &Tensor) {
     let operands = Operands::new(ctx.arch(), dst.view_mut(), [src.view()], false);
-    ctx.run(&wick_core::kernels::copy::Copy { operands });
+    ctx.run(&wick_core::kernels::copy::Copy::new(operands));
 }
