@@ -52,6 +52,7 @@ object Main {
       .warmupTime(IterationTime)
       .measurementIterations(Iterations)
       .measurementTime(IterationTime)
+      .jvmArgsAppend("-Dslf4j.internal.verbosity=ERROR") // DJL logs through a facade without a logger
       .shouldFailOnError(true)
       .output(log.getPath)
       .build()
