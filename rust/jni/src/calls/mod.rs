@@ -5,9 +5,9 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
-mod reduce;
 mod index;
 mod matmul;
+mod reduce;
 mod shape;
 
 use crate::Methods;
@@ -33,6 +33,7 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("reduce", reduce::reduce_code),
+    ("along", reduce::along_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),
