@@ -27,7 +27,7 @@ object DjlPeer extends Peer {
       case "shape" =>
         val t = a
         () => t.getShape
-      case "add" => binary(a, b)(_.add(_))
+      case "add"   => binary(a, b)(_.add(_))
       case "chain" =>
         val (p, q) = (a, b)
         () => {
@@ -43,14 +43,14 @@ object DjlPeer extends Peer {
       case "log"     => unary(a)(_.log)
       case "sigmoid" => unary(a)(Activation.sigmoid(_))
       case "pow"     => unary(a)(_.pow(2.5f))
-      case "where" =>
+      case "where"   =>
         val m = mask
         binary(a, b)(NDArrays.where(m, _, _))
-      case "masked_select" => binary(a, mask)(_.booleanMask(_, 0))
-      case "sum"           => unary(a)(_.sum())
-      case "argmax"        => unary(a)(_.argMax())
-      case "softmax"       => unary(x)(_.softmax(1))
-      case "mm"            => binary(x, y)(_.matMul(_))
+      case "masked_select"  => binary(a, mask)(_.booleanMask(_, 0))
+      case "sum"            => unary(a)(_.sum())
+      case "argmax"         => unary(a)(_.argMax())
+      case "softmax"        => unary(x)(_.softmax(1))
+      case "mm"             => binary(x, y)(_.matMul(_))
       case "transpose_copy" =>
         val t = x
         // A flat shape cannot be a view of transposed elements: it is copied.

@@ -21,21 +21,21 @@ object LoopPeer extends Peer {
       case "shape" =>
         val t = a
         () => t.length
-      case "add"            => add(a, b)
-      case "chain"          => chain(a, b)
-      case "exp"            => map(a)(v => math.exp(v.toDouble).toFloat)
-      case "tanh"           => map(a)(v => math.tanh(v.toDouble).toFloat)
-      case "log"            => map(a)(v => math.log(v.toDouble).toFloat)
-      case "sigmoid"        => map(a)(v => (1 / (1 + math.exp(-v.toDouble))).toFloat)
-      case "pow"            => map(a)(v => math.pow(v.toDouble, 2.5).toFloat)
-      case "where"          => where(mask, a, b)
-      case "masked_select"  => select(a, mask)
-      case "sum"            => sum(a)
-      case "argmax"         => argmax(a)
-      case "softmax"        => softmax(x, n)
-      case "mm"             => product(x, y, n)
-      case "transpose_copy" => transpose(x, n)
-      case "cat"            => join(Array.tabulate(Work.Joined)(numbers(n, _)))
+      case "add"                  => add(a, b)
+      case "chain"                => chain(a, b)
+      case "exp"                  => map(a)(v => math.exp(v.toDouble).toFloat)
+      case "tanh"                 => map(a)(v => math.tanh(v.toDouble).toFloat)
+      case "log"                  => map(a)(v => math.log(v.toDouble).toFloat)
+      case "sigmoid"              => map(a)(v => (1 / (1 + math.exp(-v.toDouble))).toFloat)
+      case "pow"                  => map(a)(v => math.pow(v.toDouble, 2.5).toFloat)
+      case "where"                => where(mask, a, b)
+      case "masked_select"        => select(a, mask)
+      case "sum"                  => sum(a)
+      case "argmax"               => argmax(a)
+      case "softmax"              => softmax(x, n)
+      case "mm"                   => product(x, y, n)
+      case "transpose_copy"       => transpose(x, n)
+      case "cat"                  => join(Array.tabulate(Work.Joined)(numbers(n, _)))
       case "copy_in" | "copy_out" =>
         val array = a
         () => array.clone

@@ -45,7 +45,7 @@ object Table {
     def ratio: Option[Double] = for (w <- wick.toOption; d <- djl.toOption) yield d.median / w.median
 
     private def cell(times: Either[String, Times]): String = times match {
-      case Left(_) => "failed "
+      case Left(_)  => "failed "
       case Right(t) =>
         marked |= t.unsteady
         format(t.median) + (if (t.unsteady) "~" else " ")

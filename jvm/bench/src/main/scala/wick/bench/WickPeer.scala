@@ -1,6 +1,6 @@
 package wick.bench
 
-import wick.{STen, Scope}
+import wick.{Scope, STen}
 import Work.{flags, numbers, unknown}
 
 /** The works by wick: a scope each, which frees what was made in it. */
@@ -26,7 +26,7 @@ object WickPeer extends Peer {
       case "shape" =>
         val t = a
         () => t.shape
-      case "add" => binary(a, b)((p, q, scope) => p.add(q)(scope))
+      case "add"   => binary(a, b)((p, q, scope) => p.add(q)(scope))
       case "chain" =>
         val (p, q) = (a, b)
         () => Scope.root { implicit scope => p.add(q).mul(q).sub(p); 0 }
@@ -35,7 +35,7 @@ object WickPeer extends Peer {
       case "log"     => unary(a)((t, scope) => t.log(scope))
       case "sigmoid" => unary(a)((t, scope) => t.sigmoid(scope))
       case "pow"     => unary(a)((t, scope) => t.pow(2.5)(scope))
-      case "where" =>
+      case "where"   =>
         val m = mask
         binary(a, b)((p, q, scope) => STen.where(m, p, q)(scope))
       case "masked_select"  => binary(a, mask)((t, m, scope) => t.maskedSelect(m)(scope))
@@ -44,7 +44,7 @@ object WickPeer extends Peer {
       case "softmax"        => unary(x)((t, scope) => t.softmax(1)(scope))
       case "mm"             => binary(x, y)((p, q, scope) => p.mm(q)(scope))
       case "transpose_copy" => unary(x)((t, scope) => t.t(scope).contiguous(scope))
-      case "cat" =>
+      case "cat"            =>
         val parts = List.tabulate(Work.Joined)(vector(_, n))
         () => Scope.root { implicit scope => STen.cat(parts, 0); 0 }
       case "copy_in" =>
