@@ -268,7 +268,7 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
   private def nested(): Unit = {
     val (a, b) = (anyMine(), anyMine())
     good("nested scope", closable = false) {
-      implicit val parent: Scope = own
+      implicit val scope: Scope = own
       val before = own.live
       val (x, list) = Scope { implicit scope =>
         val dropped = a.tensor + 1L
@@ -287,16 +287,14 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
   private def throwing(): Unit = {
     val a = anyMine()
     good("a scope left by an exception", closable = false) {
-      implicit val parent: Scope = own
+      implicit val scope: Scope = own
       val before = own.live
       val caught =
-        try Scope { implicit scope => val t = a.tensor + 1L; if (t.rawClosed) t else throw Stop }
+        try Scope { implicit scope => val t = a.tensor + 1L; if (t.isClosed) t else throw Stop }
         catch { case Stop => null }
       if (caught != null || own.live != before) throw new Wrong("an exception left something behind")
     }
   }
-
-  private implicit class Closed(t: STen) { def rawClosed: Boolean = t.isClosed }
 
   private def afterClose(): Unit = good("prepare", closable = false) {
     val m = model(List(2, 2))
