@@ -271,7 +271,7 @@ impl Layout {
             });
         }
         let mut out = *self;
-        out.offset += begin * self.strides[d];
+        out.offset = out.offset.wrapping_add(begin.wrapping_mul(self.strides[d]));
         out.sizes[d] = length;
         Ok(out)
     }
@@ -297,10 +297,10 @@ impl Layout {
         let length = (end - start).max(0);
         let mut out = *self;
         out.sizes[d] = length / step + (length % step != 0) as i64;
-        out.offset += start * self.strides[d];
+        out.offset = out.offset.wrapping_add(start.wrapping_mul(self.strides[d]));
         // One element or none never steps, so a huge step need not be representable.
         out.strides[d] = if out.sizes[d] > 1 {
-            self.strides[d] * step
+            self.strides[d].wrapping_mul(step)
         } else {
             self.strides[d]
         };
@@ -322,7 +322,8 @@ impl Layout {
             });
         }
         let mut out = self.remove(d);
-        out.offset += (if index < 0 { index + size } else { index }) * self.strides[d];
+        let index = if index < 0 { index + size } else { index };
+        out.offset = out.offset.wrapping_add(index.wrapping_mul(self.strides[d]));
         Ok(out)
     }
 
@@ -451,6 +452,47 @@ impl Layout {
         out
     }
 
+    /// Without those of the dimensions whose size is 1.
+    pub fn squeeze_dims(&self, dims: &[i64]) -> Result<Layout> {
+        if dims.is_empty() {
+            return Ok(*self);
+        }
+        let mask = dim_mask(dims, self.rank())?;
+        let mut out = *self;
+        for d in (0..self.rank()).rev() {
+            if mask >> d & 1 == 1 && out.sizes[d] == 1 {
+                out = out.remove(d);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Dimension `dim` as several, the last varying fastest; one size may be -1.
+    pub fn unflatten(&self, dim: i64, sizes: &[i64]) -> Result<Layout> {
+        if self.rank == 0 {
+            return Err(LayoutError::Dim { dim, rank: 0 });
+        }
+        let d = self.dim(dim)?;
+        let parts = Layout::contiguous(&[self.sizes[d]])?.infer(sizes)?;
+        let mut out = self.remove(d);
+        for (k, (&size, &step)) in parts.shape().iter().zip(parts.strides()).enumerate() {
+            out = out.insert(d + k, size, self.strides[d].wrapping_mul(step))?;
+        }
+        Ok(out)
+    }
+
+    /// Dimensions of a mask counted from their end. Strides turn negative, which only loops over
+    /// elements understand: not for tensors.
+    pub fn reversed(&self, mask: u32) -> Layout {
+        let mut out = *self;
+        for d in (0..self.rank()).filter(|d| mask >> d & 1 == 1) {
+            let last = (self.sizes[d] - 1).wrapping_mul(self.strides[d]);
+            out.offset = out.offset.wrapping_add(last);
+            out.strides[d] = self.strides[d].wrapping_neg();
+        }
+        out
+    }
+
     /// With a dimension of size 1 at `dim`, which may be one past the last.
     pub fn unsqueeze(&self, dim: i64) -> Result<Layout> {
         let n = self.rank() as i64 + 1;
@@ -488,7 +530,7 @@ impl Layout {
             rows.saturating_add(offset).min(cols)
         };
         let length = length.max(0);
-        let stride = self.strides[a] + self.strides[b];
+        let stride = self.strides[a].wrapping_add(self.strides[b]);
         let rest = self.remove(a.max(b)).remove(a.min(b));
         let mut out = rest.insert(rest.rank(), length, stride)?;
         if length > 0 {
@@ -523,8 +565,9 @@ impl Layout {
         let mut out = self.insert(self.rank(), size, stride)?;
         if self.rank > 0 {
             out.sizes[d] = (whole - size) / step + 1;
+            checked_numel(out.shape())?;
             out.strides[d] = if out.sizes[d] > 1 {
-                stride * step
+                stride.wrapping_mul(step)
             } else {
                 stride
             };
@@ -575,7 +618,8 @@ impl Layout {
             let base = self.strides[chunk];
             let mut count = self.sizes[chunk];
             while chunk > 0
-                && (self.sizes[chunk - 1] == 1 || self.strides[chunk - 1] == count * base)
+                && (self.sizes[chunk - 1] == 1
+                    || self.strides[chunk - 1] == base.wrapping_mul(count))
             {
                 chunk -= 1;
                 count *= self.sizes[chunk];
@@ -588,7 +632,7 @@ impl Layout {
             let mut covered = 1;
             while d > 0 && (covered < count || out.sizes[d - 1] == 1) {
                 d -= 1;
-                out.strides[d] = covered * base;
+                out.strides[d] = base.wrapping_mul(covered);
                 covered *= out.sizes[d];
             }
             if covered != count {

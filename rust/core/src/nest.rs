@@ -77,6 +77,11 @@ impl Nest {
         self.sizes[..self.rank].iter().product()
     }
 
+    /// Length of a loop.
+    pub fn size(&self, d: usize) -> i64 {
+        self.sizes[d]
+    }
+
     /// Length of the innermost loop.
     pub fn inner(&self) -> i64 {
         self.sizes[self.rank - 1]

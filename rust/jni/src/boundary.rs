@@ -108,8 +108,11 @@ fn fail<T: Default>(mut env: EnvUnowned, failure: Failure) -> T {
     };
     env.with_env(|env| -> Result<(), jni::errors::Error> {
         if !env.exception_check() {
+            // FindClass asks the class loader of the native method at hand; by name alone, throw_new
+            // would ask the thread's, which may hold another copy of the class.
+            let class = env.find_class(JNIString::from(class))?;
             // Err(JavaException) is how a successful throw is reported.
-            let _ = env.throw_new(JNIString::from(class), JNIString::from(message));
+            let _ = env.throw_new(class, JNIString::from(message));
         }
         Ok(())
     })

@@ -1,12 +1,15 @@
 //! Reductions against a naive reference, over random layouts and dtypes.
 
 use proptest::prelude::*;
+use wick_core::kernels::cumulative::CumulativeOp;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::reduce::ReduceOp;
 use wick_core::{DType, Layout};
 use wick_runtime::ops::array::{from_elements, with_elements};
+use wick_runtime::ops::cumulative::cumulative;
 use wick_runtime::ops::elementwise::{Out, cast};
 use wick_runtime::ops::reduce::{Over, reduce, reduce_pair};
+use wick_runtime::ops::softmax::softmax;
 use wick_runtime::{Context, Tensor};
 
 fn ctx(threads: usize) -> Context {
@@ -286,6 +289,73 @@ proptest! {
             for ((v, at), g) in found.into_iter().zip(&groups) {
                 let (best, place) = extreme(g, op == ReduceOp::Max);
                 prop_assert!(close(v, best, DType::Bool) && at == place as f64);
+            }
+        }
+    }
+}
+
+/// Softmax, log softmax, running sum, product and log-sum of a line.
+fn naive_line(which: usize, line: &[f64]) -> Vec<f64> {
+    let max = line.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = line.iter().map(|v| (v - max).exp()).sum();
+    let mut so_far = [0.0, 1.0, f64::NEG_INFINITY];
+    let step = |v: &f64| {
+        so_far[0] += v;
+        so_far[1] *= v;
+        let high = so_far[2].max(*v);
+        so_far[2] = ((so_far[2] - high).exp() + (v - high).exp()).ln() + high;
+        if v.is_nan() {
+            so_far[2] = f64::NAN;
+        }
+        match which {
+            0 => (v - max).exp() / sum,
+            1 => v - max - sum.ln(),
+            w => so_far[w - 2],
+        }
+    };
+    line.iter().map(step).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// BR-053 BR-057 BR-082: softmax and running reductions along each dimension.
+    #[test]
+    fn along_is_the_naive_one(case in case(), nan in any::<bool>()) {
+        let ctx = ctx(2);
+        let t = case.tensor(&ctx, nan);
+        let all = values(&ctx, &t);
+        for dim in 0..case.shape.len().max(1) {
+            let n = case.shape.get(dim).copied().unwrap_or(1) as usize;
+            let inner: usize = case.shape.iter().skip(dim + 1).map(|s| *s as usize).product();
+            for which in 0..5 {
+                let at = if case.seed & 2 == 0 { dim as i64 } else { dim as i64 - case.shape.len().max(1) as i64 };
+                let result = match which {
+                    0 | 1 => softmax(&ctx, which == 1, &t, at, None),
+                    w => cumulative(&ctx, CumulativeOp::ALL[w - 2], &t, at, None),
+                };
+                if !case.dtype.is_float() && !matches!(which, 2 | 3) {
+                    prop_assert!(result.is_err());
+                    continue;
+                }
+                let result = result.unwrap();
+                prop_assert_eq!(result.shape(), t.shape());
+                if which == 3 && n > 12 {
+                    continue;
+                }
+                let got = values(&ctx, &result);
+                let scale = if which == 2 { n as f64 } else { 1.0 };
+                for start in (0..all.len()).filter(|i| i / inner.max(1) % n.max(1) == 0) {
+                    let line: Vec<f64> = (0..n).map(|i| all[start + i * inner]).collect();
+                    let wanted = tensor(&ctx, result.dtype(), &[n as i64], &naive_line(which, &line));
+                    for (i, w) in values(&ctx, &wanted).into_iter().enumerate() {
+                        let g = got[start + i * inner];
+                        prop_assert!(
+                            close(g / scale, w / scale, result.dtype()) || g == w,
+                            "{} of {:?} at {}: {} instead of {}", which, line, i, g, w
+                        );
+                    }
+                }
             }
         }
     }

@@ -245,8 +245,11 @@ pub enum Write {
 enum Cut {
     /// Along a dimension of the iteration space that is not indexed.
     Dim(usize),
-    /// By index: each part walks everything and writes the targets of its range.
+    /// By index: each part walks everything and writes the targets of its range. That pays where
+    /// an index stands for a row.
     Range,
+    /// Not at all.
+    Whole,
 }
 
 /// target at index = or += source.
@@ -263,6 +266,9 @@ pub struct Scatter {
 /// A dimension shorter than this is not worth cutting along.
 const WIDE: i64 = 32;
 
+/// A row shorter than this is not worth deciding about once a part.
+const ROW: i64 = 8;
+
 impl Scatter {
     /// Operands of one shape and, for sums, one dtype. Two places of the iteration space meet in a
     /// target only where all dimensions along which the target has a stride agree.
@@ -270,9 +276,12 @@ impl Scatter {
         let (sizes, strides) = (target.layout.shape(), target.layout.strides());
         let wide = (0..sizes.len()).filter(|d| strides[*d] != 0 && sizes[*d] >= WIDE);
         // The outermost in memory: parts stay far from each other.
-        let cut = wide
-            .max_by_key(|d| strides[*d])
-            .map_or(Cut::Range, Cut::Dim);
+        let cut = wide.max_by_key(|d| strides[*d]).map(Cut::Dim);
+        let cut = cut.unwrap_or_else(|| {
+            let nest = Nest::new(&[&index.view.layout]);
+            let rows = nest.inner_stride(0) == 0 && nest.inner() >= ROW;
+            if rows { Cut::Range } else { Cut::Whole }
+        });
         Scatter {
             arch,
             target,
@@ -409,6 +418,7 @@ impl Kernel for Scatter {
             _ if nothing => 0,
             Cut::Dim(d) => self.target.layout.shape()[d],
             Cut::Range => self.index.size,
+            Cut::Whole => 1,
         })
     }
 
@@ -421,6 +431,7 @@ impl Kernel for Scatter {
         let dim = part.dim(0);
         let (kernel, range) = match self.cut {
             Cut::Dim(_) => (self.part(dim.start, dim.end), 0..i64::MAX),
+            Cut::Whole => (*self, 0..i64::MAX),
             Cut::Range if info.total == 1 => (*self, 0..i64::MAX),
             Cut::Range => (*self, dim.start..dim.end),
         };

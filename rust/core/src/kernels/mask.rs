@@ -175,15 +175,21 @@ impl Mask {
     /// The view's storage covers its layout and is alive; positions lie in it.
     pub unsafe fn positions(&self, start: i64, end: i64, out: &mut [i64]) {
         let mut at = 0;
+        let mut found = [0u16; BLOCK];
         // SAFETY: as the caller says.
         unsafe {
             self.blocks(start, end, &mut |first, truths| {
+                let mut count = 0;
                 for (i, truth) in truths.iter().enumerate() {
-                    if truth.0 != 0 && at < out.len() {
-                        out[at] = first + i as i64;
-                        at += 1;
-                    }
+                    // As in compress: written in any case.
+                    found[count & (BLOCK - 1)] = i as u16;
+                    count += (truth.0 != 0) as usize;
                 }
+                let count = count.min(out.len() - at);
+                for (to, i) in out[at..at + count].iter_mut().zip(&found) {
+                    *to = first + i64::from(*i);
+                }
+                at += count;
             });
         }
         out[at..].fill(0);

@@ -9,6 +9,7 @@ mod index;
 mod matmul;
 mod random;
 mod reduce;
+mod shape;
 
 use crate::Methods;
 
@@ -22,6 +23,7 @@ pub const ALL: &[Methods] = &[
     reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
+    shape::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -34,8 +36,11 @@ pub const CODES: &[Code] = &[
     ("ternary", elementwise::ternary_code),
     ("random", random::code),
     ("reduce", reduce::reduce_code),
+    ("along", reduce::along_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),
     ("index_put", index::put_code),
+    ("view", shape::code),
+    ("index_kind", shape::index_kind),
 ];

@@ -1,5 +1,6 @@
 //! Matrix products.
 
+mod batch;
 mod product;
 
 use wick_core::kernels::elementwise::Scalar;
@@ -14,7 +15,8 @@ use crate::ops::elementwise::{Out, binary, copy};
 use crate::ops::promote::{Arg, Overlap, check_out, overlap};
 use crate::tensor::Tensor;
 
-use product::{Batch, Operands};
+use batch::Batch;
+use product::{Job, Side, Want};
 
 named_ops! {
     /// Products of two tensors.
@@ -58,44 +60,47 @@ struct Shapes {
     col: bool,
 }
 
-impl Shapes {
-    /// Checks dtypes, ranks and sizes. `op` decides only the ranks.
-    fn new(op: &'static str, ranks: (usize, usize), a: &Tensor, b: &Tensor) -> Result<Shapes> {
-        let both = [a, b];
-        if ranks != (0, 0) && (a.rank(), b.rank()) != ranks {
-            let (x, y) = ranks;
-            return Err(Error::shape(
-                op,
-                &both,
-                format!("expected {x} and {y} dimensions"),
-            ));
-        }
-        if a.rank() == 0 || b.rank() == 0 {
-            return Err(Error::shape(
-                op,
-                &both,
-                "expected at least one dimension each",
-            ));
-        }
-        same_dtype(op, &both)?;
-        let (row, col) = (a.rank() > 1, b.rank() > 1);
-        let inner = (
-            a.shape()[a.rank() - 1],
-            b.shape()[b.rank() - 1 - col as usize],
+/// Checks dtypes, ranks (zeros: any but 0) and the sizes to sum over.
+fn check(op: &'static str, ranks: (usize, usize), a: &Tensor, b: &Tensor) -> Result<()> {
+    let both = [a, b];
+    if ranks != (0, 0) && (a.rank(), b.rank()) != ranks {
+        let text = format!("expected {} and {} dimensions", ranks.0, ranks.1);
+        return Err(Error::shape(op, &both, text));
+    }
+    if a.rank() == 0 || b.rank() == 0 {
+        return Err(Error::shape(
+            op,
+            &both,
+            "expected at least one dimension each",
+        ));
+    }
+    same_dtype(op, &both)?;
+    let (row, col) = (a.rank() > 1, b.rank() > 1);
+    let inner = (
+        a.shape()[a.rank() - 1],
+        b.shape()[b.rank() - 1 - col as usize],
+    );
+    if inner.0 != inner.1 {
+        let what = match (row, col) {
+            (true, true) => "columns of the first and rows of the second",
+            (true, false) => "columns of the first and elements of the second",
+            (false, true) => "elements of the first and rows of the second",
+            (false, false) => "elements of the two",
+        };
+        let text = format!(
+            "the numbers of {what} must be equal, not {} and {}",
+            inner.0, inner.1
         );
-        if inner.0 != inner.1 {
-            let what = match (row, col) {
-                (true, true) => "columns of the first and rows of the second",
-                (true, false) => "columns of the first and elements of the second",
-                (false, true) => "elements of the first and rows of the second",
-                (false, false) => "elements of the two",
-            };
-            let text = format!(
-                "the numbers of {what} must be equal, not {} and {}",
-                inner.0, inner.1
-            );
-            return Err(Error::shape(op, &both, text));
-        }
+        return Err(Error::shape(op, &both, text));
+    }
+    Ok(())
+}
+
+impl Shapes {
+    /// Of operands that have been checked.
+    fn new(op: &'static str, a: &Tensor, b: &Tensor) -> Result<Shapes> {
+        let both = [a, b];
+        let (row, col) = (a.rank() > 1, b.rank() > 1);
         let a2 = if row {
             a.clone()
         } else {
@@ -220,17 +225,53 @@ pub fn matmul(
         MatmulOp::Inner => return inner(ctx, a, b, out),
         MatmulOp::Outer => return outer(ctx, a, b, out),
     };
-    let shapes = Shapes::new(name, ranks, a, b)?;
+    check(name, ranks, a, b)?;
+    if a.rank() <= 2
+        && b.rank() <= 2
+        && out.is_none()
+        && let Some(result) = direct(ctx, name, a, b)?
+    {
+        return Ok(Some(result));
+    }
+    let shapes = Shapes::new(name, a, b)?;
     let result = target(ctx, name, &shapes.result(name)?, &[a, b], out)?;
-    let operands = Operands {
+    let batch = Batch {
         out: shapes.matrices(name, &result)?,
         a: shapes.a,
         b: shapes.b,
         addend: None,
         alpha: Scalar::Int(1),
     };
-    Batch::new(ctx, name, operands)?.run(ctx);
+    batch.run(ctx, name)?;
     Ok(out.is_none().then_some(result))
+}
+
+/// Vectors and matrices that need no copies, on the shortest way: small products cost little more
+/// than a call. None: they do need some.
+fn direct(ctx: &Context, op: &'static str, a: &Tensor, b: &Tensor) -> Result<Option<Tensor>> {
+    let (row, col) = (a.rank() > 1, b.rank() > 1);
+    let k = a.shape()[a.rank() - 1];
+    let (m, n) = (
+        if row { a.shape()[0] } else { 1 },
+        if col { b.shape()[1] } else { 1 },
+    );
+    let left = if row { Side::of(a) } else { Side::row(a) };
+    let right = if col { Side::of(b) } else { Side::column(b) };
+    let sizes = [m, n];
+    let shape = match (row, col) {
+        (true, true) => &sizes[..],
+        (true, false) => &sizes[..1],
+        (false, true) => &sizes[1..],
+        (false, false) => &[],
+    };
+    let sides = (left, right, Side::dense(m, n));
+    let job = Job::new(a.dtype(), (m, n, k), true, sides, Scalar::Int(1), None);
+    if job.wants() != Want::Nothing {
+        return Ok(None);
+    }
+    let result = Tensor::empty(ctx, op, a.dtype(), shape)?;
+    job.into(&result).run(ctx, None);
+    Ok(Some(result))
 }
 
 /// Elements of two vectors multiplied each with each; dtypes promote.
@@ -293,14 +334,14 @@ fn inner(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<
         Some(layout) => result.with_layout(op, Ok(layout))?,
         None => Tensor::empty(ctx, op, a.dtype(), &[m, n])?,
     };
-    let operands = Operands {
+    let batch = Batch {
         a: a2,
         b: turned,
         out: flat.clone(),
         addend: None,
         alpha: Scalar::Int(1),
     };
-    Batch::new(ctx, op, operands)?.run(ctx);
+    batch.run(ctx, op)?;
     if direct.is_none() {
         copy(
             ctx,
@@ -332,7 +373,8 @@ pub fn addmm(
     let all = [c, a, b];
     same_dtype(name, &all)?;
     let (beta, alpha) = (factor(name, beta, &all)?, factor(name, alpha, &all)?);
-    let shapes = Shapes::new(name, ranks, a, b)?;
+    check(name, ranks, a, b)?;
+    let shapes = Shapes::new(name, a, b)?;
     let shape = shapes.result(name)?;
     let addend = c.broadcast_to(name, shape.shape()).map_err(|_| {
         let text = format!(
@@ -354,14 +396,14 @@ pub fn addmm(
         0.0 => None,
         _ => Some((shapes.matrices(name, &addend)?, beta)),
     };
-    let operands = Operands {
+    let batch = Batch {
         out: shapes.matrices(name, &result)?,
         a: shapes.a,
         b: shapes.b,
         addend,
         alpha,
     };
-    Batch::new(ctx, name, operands)?.run(ctx);
+    batch.run(ctx, name)?;
     Ok(fresh.then_some(result))
 }
 

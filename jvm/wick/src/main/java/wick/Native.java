@@ -38,7 +38,10 @@ public final class Native {
   /** The library's one exported symbol: registers all methods below and compares versions. */
   private static native void init(String version);
 
-  /** Code of an operation; families: unary binary ternary reduce along view create random matmul addmm index index_put. */
+  /**
+   * Code of an operation; families: unary binary ternary reduce along view index_kind create random
+   * matmul addmm index index_put.
+   */
   public static native int opCode(String family, String name);
 
   // handles and memory

@@ -179,9 +179,11 @@ class ClosedSuite extends munit.FunSuite {
       case (c, _) if c == classOf[String]                 => "L"
       case (c, _) if c == classOf[STenOptions]            => STenOptions.d
       case (c, _) if c == classOf[DType]                  => DType.F64
+      case (c, _) if c == classOf[Generator]              => Generator(1)
       case (c, _) if c == classOf[Device]                 => CPU
       case (c, _) if c == classOf[FloatingPointPrecision] => DoublePrecision
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
+      case (c, _) if c == classOf[Index]                  => Index.at(0)
       case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
       case (c, _) if c == classOf[Array[Long]]            => Array(0L)
       case (c, _) if c == classOf[Array[Int]]             => Array(0)

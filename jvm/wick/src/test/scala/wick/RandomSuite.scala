@@ -62,7 +62,7 @@ class RandomSuite extends FunSuite {
       assertEquals(made.map(t => (t.dtype: DType, t.shape)), List.fill(3)((DType.F64: DType, List(2L, 3L))))
       assertEquals(STen.randperm(4).dtype, DType.F64: DType)
       assertEquals(STen.normal(1, 2, Seq(3), STenOptions.f).dtype, DType.F32: DType)
-      assertEquals(STen.randint(2, 5, Seq(3), STenOptions.i).dtype, DType.I32: DType)
+      assertEquals(STen.randint(2L, 5L, Seq(3L), STenOptions.i).dtype, DType.I32: DType)
       for (d <- floats) {
         val like = STen.zeros(Seq(3, 4), STenOptions(d))
         for (t <- List(STen.randLike(like), STen.randnLike(like), STen.randintLike(like, 4), STen.randintLike(like, 2, 4)))
@@ -71,7 +71,7 @@ class RandomSuite extends FunSuite {
       }
       for (d <- DType.values) {
         val o = STenOptions(d)
-        assert(values(STen.randint(0, 2, Seq(100), o)).toSet == Set(0.0, 1.0), d.name)
+        assert(values(STen.randint(0L, 2L, Seq(100L), o)).toSet == Set(0.0, 1.0), d.name)
         assertEquals(values(STen.bernoulli(1, Seq(3), o)), List(1d, 1d, 1d))
       }
     }

@@ -69,5 +69,5 @@ final class Call(c: Case, file: SafeTensors)(implicit val scope: Scope) {
 object Call {
 
   /** The element types by the names of the vectors. */
-  val dtypes: Map[String, DType] = DType.all.map(d => d.name -> d).toMap
+  val dtypes: Map[String, DType] = DType.values.map(d => d.name -> d).toMap
 }
