@@ -200,7 +200,7 @@ fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> 
             }
             let (low, high) = (round(dtype, low), round(dtype, high));
             let span = round(dtype.compute(), high - low);
-            if !(low <= high) {
+            if low > high || low.is_nan() || high.is_nan() {
                 return refuse(format!("low {low} must not exceed high {high}"));
             }
             if !span.is_finite() {
@@ -210,7 +210,7 @@ fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> 
             Ok(Law::Uniform { low, span, top })
         }
         (RandomOp::Normal, Parameters::Float(mean, std)) => {
-            if !(std >= 0.0) {
+            if std < 0.0 || std.is_nan() {
                 return refuse(format!("the deviation must not be negative: {std}"));
             }
             Ok(Law::Normal { mean, std })

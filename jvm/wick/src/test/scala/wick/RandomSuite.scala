@@ -247,7 +247,7 @@ class RandomSuite extends FunSuite {
     refused[DTypeException]((s, g) => STen.bernoulli(-0.1, Seq(2), f, g)(s))
     val low = refused[DTypeException]((s, g) => STen.randint(3, 3, Seq(2), f, g)(s))
     assertEquals(low.getMessage, "randint: f32 [2]: low 3 must be less than high 3")
-    refused[DTypeException]((s, g) => STen.randint(0L, Seq(2L), f, g)(s))
+    refused[DTypeException]((s, g) => STen.randint(0, 0, Seq(2), f, g)(s))
     refused[DTypeException]((s, g) => STen.randint(0, 300, Seq(2), STenOptions.u8, g)(s))
     refused[ShapeException]((s, g) => STen.rand(Seq(-1), f, g)(s))
     refused[ShapeException]((s, g) => STen.randn(Seq(1L << 62, 8), f, g)(s))

@@ -56,12 +56,8 @@ private[wick] trait RandomFunctions {
     RandomCalls.make(RandomCalls.bernoulli, "bernoulli", size, bits(p), 0L, tensorOptions, generator)
 
   /** Integers from 0 up to, not including, `high`. */
-  def randint[S: Sc](
-      high: Long,
-      size: Seq[Long],
-      tensorOptions: STenOptions = STen.dOptions,
-      generator: Generator = Generator.default
-  ): STen = randint(0L, high, size, tensorOptions, generator)
+  def randint[S: Sc](high: Long, size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen =
+    randint(0L, high, size, tensorOptions, Generator.default)
 
   /** Integers from `low` up to, not including, `high`. */
   def randint[S: Sc](low: Long, high: Long, size: Seq[Long], tensorOptions: STenOptions): STen =
