@@ -186,7 +186,7 @@ unsafe fn copy_row<W: Copy>(from: *const W, to: *mut W, length: usize) {
     let bytes = length * size_of::<W>();
     // SAFETY: as the caller says; bytes may be copied whatever they mean.
     unsafe {
-        if bytes % size_of::<Piece>() == 0 && bytes <= 512 {
+        if bytes.is_multiple_of(size_of::<Piece>()) && bytes <= 512 {
             for k in 0..bytes / size_of::<Piece>() {
                 let piece = from.cast::<Piece>().add(k).read_unaligned();
                 to.cast::<Piece>().add(k).write_unaligned(piece);
