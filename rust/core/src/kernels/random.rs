@@ -24,8 +24,9 @@ pub fn steps(n: i64) -> u64 {
 }
 
 /// A distribution with its parameters.
+// A view is large, and core has no boxes.
+#[allow(missing_docs, clippy::large_enum_variant)]
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
 pub enum Law {
     /// low + u * span, at most `top`; u has as many bits as the type's significand.
     Uniform { low: f64, span: f64, top: f64 },
