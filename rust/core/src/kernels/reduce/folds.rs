@@ -45,6 +45,23 @@ pub trait Fold: Copy + Send + Sync {
         states: &mut [Self::State],
     );
 
+    /// Whether [`Fold::run`] is there, and faster for one column.
+    const RUNS: bool = false;
+
+    /// Adds `n` ≥ 1 adjacent elements of one output to its state, the first being element `at`.
+    ///
+    /// # Safety
+    /// All those elements can be read.
+    #[inline(always)]
+    unsafe fn run(
+        self,
+        _from: *const Self::Element,
+        _n: usize,
+        _at: i64,
+        _state: &mut Self::State,
+    ) {
+    }
+
     /// Joins two states of one output.
     fn join(self, all: &mut Self::State, other: Self::State);
 
@@ -112,15 +129,15 @@ macro_rules! with_fold {
             }};
         }
         macro_rules! ordered {
-                        ($name:ident $tail:tt) => {
-                            match $compute {
-                                DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
-                                DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
-                                DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
-                                _ => go!(folds::with_fold!(@make $name i32 $tail)),
-                            }
-                        };
-                    }
+                            ($name:ident $tail:tt) => {
+                                match $compute {
+                                    DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
+                                    DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
+                                    DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
+                                    _ => go!(folds::with_fold!(@make $name i32 $tail)),
+                                }
+                            };
+                        }
         let correction = $correction;
         match ($op, $compute) {
             (Op::Sum | Op::Mean, DType::F64) => go!(folds::Sum::<f64>::new($op == Op::Mean)),

@@ -7,6 +7,8 @@ use super::{NARROW, WIDE};
 
 /// Fewest elements of a work item that are worth cutting off.
 const PIECE: i64 = 1 << 16;
+/// Runs shorter than this are cheaper taken as columns.
+const SHORT: i64 = 48;
 /// Most pieces times tiles.
 const ITEMS: i64 = 256;
 
@@ -111,8 +113,8 @@ impl Plan {
         let reduced_nest = Nest::new(&[&plain(&reduced)?, &reduced_in]);
         let (outputs, count) = (kept_in.numel(), reduced_in.numel());
 
-        let by_rows =
-            outputs > 1 && (kept_nest.inner_stride(1) < reduced_nest.inner_stride(1) || count < 16);
+        let by_rows = outputs > 1
+            && (kept_nest.inner_stride(1) < reduced_nest.inner_stride(1) || count < SHORT);
         let direct = same
             && if by_rows {
                 kept_nest.inner_stride(1) == 1

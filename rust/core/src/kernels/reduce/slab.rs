@@ -95,9 +95,18 @@ impl<F: Fold> Slab<'_, F> {
     #[inline(always)]
     unsafe fn go<const W: usize>(mut self) {
         let columns = self.states.len();
+        if F::RUNS && columns == 1 && self.stride == 1 {
+            let mut state = self.fold.start();
+            // SAFETY: one column without gaps is a run.
+            unsafe { self.fold.run(self.from, self.rows, self.at, &mut state) };
+            self.fold.join(&mut self.states[0], state);
+            return;
+        }
         let dense = self.stride == columns as isize;
         for most in [W, FEW, 1] {
             let k = if dense { (most / columns).max(1) } else { 1 };
+            // Whole narrow blocks where there are enough rows.
+            let k = if k > FEW { k / FEW * FEW } else { k };
             let rows = self.rows / k;
             if rows == 0 || k == 1 && most > 1 {
                 continue;
@@ -141,7 +150,7 @@ impl<F: Fold> Slab<'_, F> {
         rows: usize,
         states: &mut [F::State],
     ) {
-        let chunk = if states.len() <= W { F::ROWS } else { 32 };
+        let chunk = if states.len() == W { F::ROWS } else { 32 };
         let mut row = 0;
         while row < rows {
             let n = chunk.min(rows - row);

@@ -14,6 +14,42 @@ fn beats<T: Number, const MAX: bool>(x: T, best: T) -> bool {
     (better | x.is_nan()) & !best.is_nan()
 }
 
+/// Elements whose best is found before its place.
+const CHUNK: usize = 4096;
+/// Independent chains of a search.
+const LANES: usize = 64;
+
+/// The best of some elements.
+#[inline(always)]
+fn best_of<T: Number, const MAX: bool>(x: &[T]) -> T {
+    let mut best = x[0];
+    let mut blocks = x.chunks_exact(LANES);
+    if x.len() >= LANES {
+        let mut lanes = [best; LANES];
+        for x in &mut blocks {
+            for i in 0..LANES {
+                lanes[i] = if beats::<T, MAX>(x[i], lanes[i]) {
+                    x[i]
+                } else {
+                    lanes[i]
+                };
+            }
+        }
+        for half in [32, 16, 8, 4, 2, 1] {
+            for i in 0..half {
+                if beats::<T, MAX>(lanes[i + half], lanes[i]) {
+                    lanes[i] = lanes[i + half];
+                }
+            }
+        }
+        best = lanes[0];
+    }
+    for x in blocks.remainder() {
+        best = if beats::<T, MAX>(*x, best) { *x } else { best };
+    }
+    best
+}
+
 /// Least and greatest elements; a NaN is both.
 #[derive(Clone, Copy)]
 pub struct Extreme<T, const MAX: bool>(PhantomData<T>);
@@ -144,16 +180,46 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
         }
     }
 
+    const RUNS: bool = true;
+
+    #[inline(always)]
+    unsafe fn run(self, from: *const T, n: usize, at: i64, state: &mut Found<T>) {
+        // SAFETY: the caller's elements.
+        let all = unsafe { core::slice::from_raw_parts(from, n) };
+        // The best of a chunk, and only where it is better the place, from the nearest cache.
+        for (c, chunk) in all.chunks(CHUNK).enumerate() {
+            let best = best_of::<T, MAX>(chunk);
+            if state.place >= 0 && !beats::<T, MAX>(best, state.best) {
+                continue;
+            }
+            let is_it = |x: T| (x == best) | (x.is_nan() & best.is_nan());
+            let blocks = chunk.chunks(LANES);
+            let block = blocks
+                .map(
+                    #[inline(always)]
+                    |block| block.iter().fold(false, |any, x| any | is_it(*x)),
+                )
+                .position(|any| any)
+                .unwrap_or(0);
+            let rest = &chunk[block * LANES..];
+            let first = rest.iter().position(|x| is_it(*x)).unwrap_or(0);
+            *state = Found {
+                best,
+                place: at + (c * CHUNK + block * LANES + first) as i64,
+            };
+        }
+    }
+
     #[inline(always)]
     fn join(self, all: &mut Found<T>, other: Found<T>) {
-        if other.place < 0 {
-            return;
-        }
-        let tie = other.best == all.best || other.best.is_nan() && all.best.is_nan();
-        if all.place < 0 || beats::<T, MAX>(other.best, all.best) || tie && other.place < all.place
-        {
-            *all = other;
-        }
+        // Without branches: places in a tree of lanes are as good as random.
+        let tie = (other.best == all.best) | (other.best.is_nan() & all.best.is_nan());
+        let take = (other.place >= 0)
+            & ((all.place < 0)
+                | beats::<T, MAX>(other.best, all.best)
+                | (tie & (other.place < all.place)));
+        all.best = if take { other.best } else { all.best };
+        all.place = if take { other.place } else { all.place };
     }
 
     #[inline(always)]

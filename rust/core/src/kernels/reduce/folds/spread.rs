@@ -100,17 +100,18 @@ impl<T: Number + Element> Fold for Moments<T> {
 
     #[inline(always)]
     fn join(self, all: &mut Spread, other: Spread) {
-        if all.count == 0.0 || other.count == 0.0 {
-            if other.count != 0.0 {
-                *all = other;
-            }
-            return;
-        }
         let count = all.count + other.count;
-        let share = other.count / count;
+        let share = other.count / if count > 0.0 { count } else { 1.0 };
         let d = other.mean - all.mean;
-        all.squares += other.squares + d * d * all.count * share;
-        all.mean += d * share;
+        let both = (all.count > 0.0) & (other.count > 0.0);
+        // Squares of great means may overflow where there is nothing to join.
+        let across = d * d * all.count * share;
+        all.squares += other.squares + if both { across } else { 0.0 };
+        all.mean = if all.count > 0.0 {
+            all.mean + if both { d * share } else { 0.0 }
+        } else {
+            other.mean
+        };
         all.count = count;
     }
 
