@@ -23,7 +23,7 @@ crate::named_ops! {
 }
 
 /// Lines taken together where they lie side by side.
-const TILE: i64 = 64;
+const TILE: i64 = BLOCK as i64;
 /// Parts of a block whose running sums are independent chains.
 const CHAINS: usize = 8;
 

@@ -56,7 +56,7 @@ pub fn reduce(
     Ok(fresh.then_some(target))
 }
 
-/// Reduces to two tensors: value and place, variance and mean, least and greatest.
+/// Reduces to two tensors: value and place, or variance and mean.
 pub fn reduce_pair(
     ctx: &Context,
     op: ReduceOp,
@@ -69,7 +69,7 @@ pub fn reduce_pair(
     let first = result_type(op, a, None)?;
     let second = match op {
         Max | Min => DType::I64,
-        VarMean | StdMean | Aminmax => first,
+        VarMean | StdMean => first,
         _ => return Err(Error::Internal(format!("{name} has one result").into())),
     };
     let shapes = Shapes::new(op, a, over)?;
@@ -95,7 +95,7 @@ fn result_type(op: ReduceOp, a: &Tensor, dtype: Option<DType>) -> Result<DType> 
         _ if dtype.is_some_and(|d| d != own) && op != Norm2 => {
             refuse("takes no other dtype".to_owned())
         }
-        Max | Min | Amax | Amin | Aminmax => Ok(own),
+        Max | Min | Amax | Amin => Ok(own),
         Argmax | Argmin => Ok(DType::I64),
         // libtorch's old exception: bytes answer in bytes.
         All | Any if own == DType::U8 => Ok(DType::U8),
