@@ -367,6 +367,22 @@ class ShapeSuite extends munit.FunSuite {
     }
   }
 
+  test("LP-10: unbroadcast sums what broadcasting stretched") {
+    Scope.root[Unit] { implicit scope =>
+      val x = counted(2, 3)
+      assert(x.unbroadcast(List(2, 3)) eq x)
+      assertEquals(values(x.unbroadcast(List(1, 3))), List(3L, 5L, 7L))
+      assertEquals(shape(x.unbroadcast(List(3))), List(3L))
+      assertEquals(values(x.unbroadcast(List(3))), List(3L, 5L, 7L))
+      assertEquals(values(x.unbroadcast(List(2, 1))), List(3L, 12L))
+      assertEquals(shape(x.unbroadcast(Nil)), Nil)
+      assertEquals(values(x.unbroadcast(Nil)), List(15L))
+      assertEquals(shape(counted(1, 3).unbroadcast(List(3))), List(3L))
+      assertEquals(shape(counted(0, 3).unbroadcast(List(1, 3))), List(1L, 3L))
+      intercept[ShapeException](x.unbroadcast(List(4)))
+    }
+  }
+
   test("casts and copies: to, copyTo, castToType") {
     Scope.root[Unit] { implicit scope =>
       val x = counted(2, 2)
