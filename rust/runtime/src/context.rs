@@ -109,10 +109,8 @@ impl Context {
 
     fn pool(&self) -> Option<&ThreadPool> {
         // The caller takes a share itself, so one worker fewer than there are processors.
-        let workers = std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .saturating_sub(1)
-            .max(1);
+        let workers =
+            std::thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
         let make = || {
             ThreadPoolBuilder::new()
                 .num_threads(workers)

@@ -109,11 +109,7 @@ fn values(t: &Tensor) -> Vec<i64> {
 }
 
 fn get(t: &Tensor, at: &[i64]) -> i64 {
-    let offset: i64 = at
-        .iter()
-        .zip(t.layout().strides())
-        .map(|(i, s)| i * s)
-        .sum();
+    let offset: i64 = at.iter().zip(t.layout().strides()).map(|(i, s)| i * s).sum();
     wick_core::with_dtype!(t.dtype(), T => {
         // SAFETY: an index tuple of the layout.
         let element = unsafe { t.view().start().cast::<T>().offset(offset as isize).read() };
@@ -166,33 +162,15 @@ fn both(
     assert_eq!(values(a), expected);
     let after = values(&storage_of(a));
     let whole = storage_of(a);
-    let mark = make(
-        ctx,
-        DType::I64,
-        &[whole.numel()],
-        &vec![0; whole.numel() as usize],
-    );
+    let mark = make(ctx, DType::I64, &[whole.numel()], &vec![0; whole.numel() as usize]);
     let seen = mark.with_layout("test", Ok(*a.layout())).unwrap();
     for at in tuples(seen.shape()) {
-        let offset: i64 = at
-            .iter()
-            .zip(seen.layout().strides())
-            .map(|(i, s)| i * s)
-            .sum();
+        let offset: i64 = at.iter().zip(seen.layout().strides()).map(|(i, s)| i * s).sum();
         // SAFETY: an index tuple of the layout.
-        unsafe {
-            seen.view_mut()
-                .start()
-                .cast::<i64>()
-                .offset(offset as isize)
-                .write(1)
-        };
+        unsafe { seen.view_mut().start().cast::<i64>().offset(offset as isize).write(1) };
     }
     for (k, mark) in values(&mark).iter().enumerate() {
-        assert!(
-            *mark == 1 || before[k] == after[k],
-            "place {k} lies outside the view"
-        );
+        assert!(*mark == 1 || before[k] == after[k], "place {k} lies outside the view");
     }
 }
 
@@ -465,10 +443,7 @@ fn bad_indices_are_named() {
         many[1000] = bad;
         let at = make(&ctx, DType::I64, &[2000], &many);
         let e = text(index::index_select(&ctx, &a, 0, &at, None).unwrap_err());
-        assert!(
-            e.contains(&format!("index {bad} at place 1000")) && e.contains("size 4"),
-            "{e}"
-        );
+        assert!(e.contains(&format!("index {bad} at place 1000")) && e.contains("size 4"), "{e}");
         assert!(index::gather(&ctx, &a, 0, &at).is_err());
         let source = make(&ctx, DType::F32, &[2000], &vec![9; 2000]);
         for write in [Write::Set, Write::Add] {
@@ -477,16 +452,8 @@ fn bad_indices_are_named() {
             assert!(matches!(e, Error::Index { .. }), "{e}");
         }
         assert!(
-            put::index_put_slices(
-                &ctx,
-                PutOp::IndexAdd,
-                &a,
-                0,
-                &at,
-                Source::Tensor(&source),
-                true
-            )
-            .is_err()
+            put::index_put_slices(&ctx, PutOp::IndexAdd, &a, 0, &at, Source::Tensor(&source), true)
+                .is_err()
         );
         assert_eq!(values(&a), [0, 1, 2, 3]);
     }
@@ -537,12 +504,7 @@ fn threads_do_not_change_results() {
     )
     .unwrap()
     .unwrap();
-    let zeros = make(
-        &one,
-        DType::F32,
-        &[rows, width],
-        &vec![0; (rows * width) as usize],
-    );
+    let zeros = make(&one, DType::F32, &[rows, width], &vec![0; (rows * width) as usize]);
     let narrow = |t: &Tensor, w: i64| t.with_layout("test", t.layout().narrow(1, 0, w)).unwrap();
     for w in [width, 3] {
         let (zeros, thirds) = (narrow(&zeros, w), narrow(&thirds, w));
@@ -579,10 +541,7 @@ fn large_masks() {
         let truths: Vec<i64> = (0..n).map(|k| (k % step == 1 % step) as i64).collect();
         let mask = make(&ctx, DType::Bool, &[n], &truths);
         let expected: Vec<i64> = (0..n).filter(|k| truths[*k as usize] == 1).collect();
-        assert_eq!(
-            values(&mask::masked_select(&ctx, &a, &mask).unwrap()),
-            expected
-        );
+        assert_eq!(values(&mask::masked_select(&ctx, &a, &mask).unwrap()), expected);
         assert_eq!(values(&mask::nonzero(&ctx, &mask).unwrap()), expected);
     }
 }
@@ -633,13 +592,9 @@ fn values_must_fit() {
 fn shared_places_are_no_target() {
     let ctx = context(1);
     let base = make(&ctx, DType::F32, &[2, 1], &[6, 8]);
-    let t = base
-        .with_layout("test", base.layout().expand(&[2, 3]))
-        .unwrap();
+    let t = base.with_layout("test", base.layout().expand(&[2, 3])).unwrap();
     let mask = make(&ctx, DType::Bool, &[2, 3], &[0, 0, 0, 0, 0, 1]);
-    let out = mask::masked_fill(&ctx, &t, &mask, Scalar::Int(3), false)
-        .unwrap()
-        .unwrap();
+    let out = mask::masked_fill(&ctx, &t, &mask, Scalar::Int(3), false).unwrap().unwrap();
     assert_eq!(values(&out), [6, 6, 6, 8, 8, 3]);
     assert!(mask::masked_fill(&ctx, &t, &mask, Scalar::Int(3), true).is_err());
     let at = make(&ctx, DType::I64, &[1], &[0]);
@@ -659,16 +614,8 @@ fn operands_may_overlap_the_target() {
     let tail = a.with_layout("test", a.layout().narrow(0, 1, 3)).unwrap();
     let head = a.with_layout("test", a.layout().narrow(0, 0, 3)).unwrap();
     let at = make(&ctx, DType::I64, &[3], &[0, 1, 2]);
-    put::index_put_slices(
-        &ctx,
-        PutOp::IndexCopy,
-        &tail,
-        0,
-        &at,
-        Source::Tensor(&head),
-        true,
-    )
-    .unwrap();
+    put::index_put_slices(&ctx, PutOp::IndexCopy, &tail, 0, &at, Source::Tensor(&head), true)
+        .unwrap();
     assert_eq!(values(&a), [0, 0, 1, 2]);
     let flags = make(&ctx, DType::Bool, &[3], &[1, 0, 1]);
     mask::masked_fill(&ctx, &flags, &flags, Scalar::Bool(false), true).unwrap();

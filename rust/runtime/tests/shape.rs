@@ -30,9 +30,7 @@ fn values(ctx: &Context, t: &Tensor) -> Vec<i64> {
     let t = cast(ctx, t, DType::I64).unwrap();
     let read = |bytes: &[u8]| {
         let words = bytes.chunks_exact(8);
-        words
-            .map(|b| i64::from_ne_bytes(b.try_into().unwrap()))
-            .collect()
+        words.map(|b| i64::from_ne_bytes(b.try_into().unwrap())).collect()
     };
     with_elements(ctx, &t, DType::I64, t.numel() as usize, read).unwrap()
 }
@@ -51,9 +49,8 @@ struct Model {
 fn tuples(shape: &[i64]) -> Vec<Vec<i64>> {
     let mut out = vec![vec![]];
     for &size in shape {
-        let longer = out
-            .iter()
-            .flat_map(|t: &Vec<i64>| (0..size).map(move |i| [&t[..], &[i]].concat()));
+        let longer =
+            out.iter().flat_map(|t: &Vec<i64>| (0..size).map(move |i| [&t[..], &[i]].concat()));
         out = longer.collect();
     }
     out
@@ -84,11 +81,7 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
     let shape = m.shape.clone();
     // Either way of naming a dimension.
     let name = |d: usize, k: usize| {
-        if r[k] & 0x100 == 0 {
-            d as i64
-        } else {
-            d as i64 - rank as i64
-        }
+        if r[k] & 0x100 == 0 { d as i64 } else { d as i64 - rank as i64 }
     };
     let with = |d: usize, size: i64| {
         let mut s = m.shape.clone();
@@ -117,16 +110,10 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
             let bound = |k: usize| pick(k, 2 * size as usize + 5) as i64 - size - 2;
             let (start, end, by) = (bound(1), bound(2), 1 + pick(1, 4) as i64);
             let clamp = |v: i64| {
-                if v < 0 {
-                    (v + size).max(0)
-                } else {
-                    v.min(size)
-                }
+                if v < 0 { (v + size).max(0) } else { v.min(size) }
             };
             let kept: Vec<i64> = (clamp(start)..clamp(end)).step_by(by as usize).collect();
-            let out = m.map(with(d, kept.len() as i64), |i| {
-                moved(i, d, kept[i[d] as usize])
-            });
+            let out = m.map(with(d, kept.len() as i64), |i| moved(i, d, kept[i[d] as usize]));
             (ShapeOp::Slice, vec![name(d, 2), start, end, by], out)
         }
         2 => {
@@ -162,11 +149,7 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
                 }
                 from
             });
-            (
-                ShapeOp::Permute,
-                dims.iter().map(|d| name(*d, 2)).collect(),
-                out,
-            )
+            (ShapeOp::Permute, dims.iter().map(|d| name(*d, 2)).collect(), out)
         }
         5 => {
             let mut s = shape.clone();
@@ -209,11 +192,7 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
             let mut s = shape.clone();
             s.insert(d, 1);
             let out = m.map(s, |i| [&i[..d], &i[d + 1..]].concat());
-            let named = if r[2] & 1 == 0 {
-                d as i64
-            } else {
-                d as i64 - rank as i64 - 1
-            };
+            let named = if r[2] & 1 == 0 { d as i64 } else { d as i64 - rank as i64 - 1 };
             (ShapeOp::Unsqueeze, vec![named], out)
         }
         8 => {
@@ -222,13 +201,8 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
             if gone {
                 s.remove(d);
             }
-            let out = m.map(s, |i| {
-                if gone {
-                    [&i[..d], &[0], &i[d..]].concat()
-                } else {
-                    i.to_vec()
-                }
-            });
+            let out =
+                m.map(s, |i| if gone { [&i[..d], &[0], &i[d..]].concat() } else { i.to_vec() });
             if r[2] & 1 == 0 {
                 (ShapeOp::Squeeze, vec![name(d, 1)], out)
             } else {
@@ -237,10 +211,7 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
         }
         9 => {
             let s = shape.iter().copied().filter(|s| *s != 1).collect();
-            let out = Model {
-                shape: s,
-                values: m.values.clone(),
-            };
+            let out = Model { shape: s, values: m.values.clone() };
             (ShapeOp::SqueezeAll, vec![], out)
         }
         10 => {
@@ -248,14 +219,10 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
                 return None;
             }
             let by = pick(2, 9) as i64 - 4;
-            let length = (0..shape[d].max(0))
-                .filter(|i| (0..shape[e]).contains(&(i + by)))
-                .count();
+            let length = (0..shape[d].max(0)).filter(|i| (0..shape[e]).contains(&(i + by))).count();
             let first = (-by).max(0);
-            let mut s: Vec<i64> = (0..rank)
-                .filter(|k| *k != d && *k != e)
-                .map(|k| shape[k])
-                .collect();
+            let mut s: Vec<i64> =
+                (0..rank).filter(|k| *k != d && *k != e).map(|k| shape[k]).collect();
             s.push(length as i64);
             let out = m.map(s, |i| {
                 let (rest, at) = i.split_at(i.len() - 1);
@@ -284,21 +251,13 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
             let (a, b) = (d.min(e), d.max(e));
             let merged = shape[a..=b].iter().product();
             let s = [&shape[..a], &[merged], &shape[b + 1..]].concat();
-            let out = Model {
-                shape: s,
-                values: m.values.clone(),
-            };
+            let out = Model { shape: s, values: m.values.clone() };
             (ShapeOp::Flatten, vec![name(a, 2), name(b, 1)], out)
         }
         13 => {
-            let parts = (1..=shape[d])
-                .rev()
-                .find(|p| shape[d] % p == 0 && *p < shape[d])?;
+            let parts = (1..=shape[d]).rev().find(|p| shape[d] % p == 0 && *p < shape[d])?;
             let s = [&shape[..d], &[parts, shape[d] / parts], &shape[d + 1..]].concat();
-            let out = Model {
-                shape: s,
-                values: m.values.clone(),
-            };
+            let out = Model { shape: s, values: m.values.clone() };
             let last = if r[1] & 1 == 0 { shape[d] / parts } else { -1 };
             (ShapeOp::Unflatten, vec![name(d, 2), parts, last], out)
         }
@@ -306,19 +265,11 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
             let dims: Vec<usize> = (0..rank).filter(|k| r[0] >> k & 1 == 1).collect();
             let out = m.map(shape.clone(), |i| {
                 let turned = |k| {
-                    if dims.contains(&k) {
-                        shape[k] - 1 - i[k]
-                    } else {
-                        i[k]
-                    }
+                    if dims.contains(&k) { shape[k] - 1 - i[k] } else { i[k] }
                 };
                 (0..rank).map(turned).collect()
             });
-            (
-                ShapeOp::Flip,
-                dims.iter().map(|k| name(*k, 1)).collect(),
-                out,
-            )
+            (ShapeOp::Flip, dims.iter().map(|k| name(*k, 1)).collect(), out)
         }
         15 => {
             let (by, also) = (pick(1, 17) as i64 - 8, pick(2, 5) as i64 - 2);
@@ -342,11 +293,7 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
             counts[extra + d] = pick(1, 3) as i64;
             counts[0] *= 1 + pick(2, 2) as i64;
             let size = |k: usize| if k < extra { 1 } else { shape[k - extra] };
-            let s: Vec<i64> = counts
-                .iter()
-                .enumerate()
-                .map(|(k, c)| c * size(k))
-                .collect();
+            let s: Vec<i64> = counts.iter().enumerate().map(|(k, c)| c * size(k)).collect();
             if s.iter().product::<i64>() > 3000 {
                 return None;
             }
@@ -378,11 +325,7 @@ fn step(m: &Model, code: u8, r: [u32; 3]) -> Option<(ShapeOp, Vec<i64>, Model)> 
             s[d] = 1;
             let out = m.map(s, |i| moved(i, d, at));
             let whole = vec![2, 0, 0, 0].repeat(d);
-            let rest = if r[2] & 1 == 0 {
-                vec![3, 0, 0, 0]
-            } else {
-                vec![]
-            };
+            let rest = if r[2] & 1 == 0 { vec![3, 0, 0, 0] } else { vec![] };
             let p = [whole, vec![4, 0, 0, 0, 0, at, 0, 0], rest].concat();
             (ShapeOp::Index, p, out)
         }
@@ -568,12 +511,7 @@ fn stacks_select_back() {
     for rank in 0..3 {
         let shape = vec![3; rank];
         let a = counted(&ctx, &shape);
-        let b = cast(
-            &ctx,
-            &run(&ctx, ShapeOp::Roll, &a, &[]).unwrap(),
-            DType::F32,
-        )
-        .unwrap();
+        let b = cast(&ctx, &run(&ctx, ShapeOp::Roll, &a, &[]).unwrap(), DType::F32).unwrap();
         for dim in -(rank as i64) - 1..=rank as i64 {
             let s = stack(&ctx, &[&a, &b, &a], dim, None).unwrap().unwrap();
             assert_eq!(s.dtype(), DType::F32);
@@ -582,10 +520,7 @@ fn stacks_select_back() {
                 assert_eq!(values(&ctx, &back), values(&ctx, &a));
             }
         }
-        assert!(matches!(
-            stack(&ctx, &[&a], rank as i64 + 1, None),
-            Err(Error::Index { .. })
-        ));
+        assert!(matches!(stack(&ctx, &[&a], rank as i64 + 1, None), Err(Error::Index { .. })));
     }
 }
 
@@ -616,10 +551,7 @@ fn repeats_of_nine_dimensions() {
     let t = counted(&ctx, &[2; 9]);
     let r = run(&ctx, ShapeOp::Repeat, &t, &[2; 9]).unwrap();
     assert_eq!(r.shape(), &[4; 9]);
-    let model = Model {
-        shape: vec![2; 9],
-        values: values(&ctx, &t),
-    };
+    let model = Model { shape: vec![2; 9], values: values(&ctx, &t) };
     let expected = model.map(vec![4; 9], |i| i.iter().map(|k| k % 2).collect());
     assert_eq!(values(&ctx, &r), expected.values);
 }
@@ -649,10 +581,7 @@ fn diagonals_and_traces() {
     // Long diagonals sum by halves: 0.1 f32 is summed wide and rounded once.
     let tenths = creation::full(&ctx, DType::F32, &[3000, 3000], Scalar::Float(0.1)).unwrap();
     let trace = run(&ctx, ShapeOp::Trace, &tenths, &[]).unwrap();
-    assert_eq!(
-        item::<f64>(&ctx, &trace).unwrap() as f32,
-        (0.1f32 as f64 * 3000.0) as f32
-    );
+    assert_eq!(item::<f64>(&ctx, &trace).unwrap() as f32, (0.1f32 as f64 * 3000.0) as f32);
     let empty = run(&ctx, ShapeOp::Trace, &counted(&ctx, &[0, 4]), &[]).unwrap();
     assert_eq!(item::<i64>(&ctx, &empty).unwrap(), 0);
 }
@@ -664,43 +593,25 @@ fn triangles_in_place_and_bits() {
     for dtype in DType::ALL {
         let m = cast(&ctx, &counted(&ctx, &[2, 3, 4]), dtype).unwrap();
         let t = run(&ctx, ShapeOp::Transpose, &m, &[1, 2]).unwrap();
-        for (fresh, in_place) in [
-            (ShapeOp::Tril, ShapeOp::TrilInPlace),
-            (ShapeOp::Triu, ShapeOp::TriuInPlace),
-        ] {
+        for (fresh, in_place) in
+            [(ShapeOp::Tril, ShapeOp::TrilInPlace), (ShapeOp::Triu, ShapeOp::TriuInPlace)]
+        {
             let expected = values(&ctx, &run(&ctx, fresh, &t, &[0]).unwrap());
             assert!(apply(&ctx, in_place, &t, &[0]).unwrap().is_none());
             assert_eq!(values(&ctx, &t), expected);
         }
         for by in [i64::MIN, i64::MAX] {
             let kept = run(&ctx, ShapeOp::Tril, &m, &[by]).unwrap();
-            let expected = if by > 0 {
-                values(&ctx, &m)
-            } else {
-                vec![0; 24]
-            };
+            let expected = if by > 0 { values(&ctx, &m) } else { vec![0; 24] };
             assert_eq!(values(&ctx, &kept), expected);
         }
     }
-    let bits = [
-        0x7ff0_dead_beef_0001u64,
-        0x8000_0000_0000_0000,
-        1,
-        0xfff8_0000_0000_0001,
-    ];
+    let bits = [0x7ff0_dead_beef_0001u64, 0x8000_0000_0000_0000, 1, 0xfff8_0000_0000_0001];
     let bytes: Vec<u8> = bits.iter().flat_map(|b| b.to_ne_bytes()).collect();
-    let odd = from_elements(&ctx, DType::F64, &[2, 2], 4, |to| {
-        to.copy_from_slice(&bytes)
-    })
-    .unwrap();
+    let odd = from_elements(&ctx, DType::F64, &[2, 2], 4, |to| to.copy_from_slice(&bytes)).unwrap();
     let turned = run(&ctx, ShapeOp::T, &odd, &[]).unwrap();
-    let back = run(
-        &ctx,
-        ShapeOp::T,
-        &run(&ctx, ShapeOp::Clone, &turned, &[]).unwrap(),
-        &[],
-    )
-    .unwrap();
+    let back =
+        run(&ctx, ShapeOp::T, &run(&ctx, ShapeOp::Clone, &turned, &[]).unwrap(), &[]).unwrap();
     let kept = with_elements(&ctx, &back, DType::F64, 4, |b| b.to_vec()).unwrap();
     assert_eq!(kept, bytes);
 }
@@ -721,65 +632,26 @@ fn refusals() {
         vec![1, 3, i64::MAX, 0],
         vec![1, 2, 1, i64::MAX],
     ] {
-        assert!(
-            matches!(fails(ShapeOp::AsStrided, &x, &p), Error::Shape { .. }),
-            "{p:?}"
-        );
+        assert!(matches!(fails(ShapeOp::AsStrided, &x, &p), Error::Shape { .. }), "{p:?}");
     }
-    for p in [
-        [0, 5, 0],
-        [0, -1_000_000, 1],
-        [0, 2, -1],
-        [0, 1, i64::MAX],
-        [0, i64::MIN, 1],
-    ] {
-        assert!(
-            matches!(fails(ShapeOp::Narrow, &x, &p), Error::Index { .. }),
-            "{p:?}"
-        );
+    for p in [[0, 5, 0], [0, -1_000_000, 1], [0, 2, -1], [0, 1, i64::MAX], [0, i64::MIN, 1]] {
+        assert!(matches!(fails(ShapeOp::Narrow, &x, &p), Error::Index { .. }), "{p:?}");
     }
     for step in [0, -1, i64::MIN] {
-        assert!(matches!(
-            fails(ShapeOp::Slice, &x, &[0, 0, 4, step]),
-            Error::Shape { .. }
-        ));
+        assert!(matches!(fails(ShapeOp::Slice, &x, &[0, 0, 4, step]), Error::Shape { .. }));
     }
     let huge = [2, 467_443_687, 39_463_029_637];
-    assert!(matches!(
-        fails(ShapeOp::Reshape, &counted(&ctx, &[6]), &huge),
-        Error::Shape { .. }
-    ));
-    assert!(matches!(
-        fails(ShapeOp::Expand, &x, &[big, 4]),
-        Error::Shape { .. }
-    ));
-    assert!(matches!(
-        fails(ShapeOp::Repeat, &x, &[big]),
-        Error::Shape { .. }
-    ));
-    assert!(matches!(
-        fails(ShapeOp::Diag, &x, &[i64::MIN]),
-        Error::Shape { .. }
-    ));
-    assert!(matches!(
-        fails(ShapeOp::Expand, &x, &[1; 17]),
-        Error::Shape { .. }
-    ));
+    assert!(matches!(fails(ShapeOp::Reshape, &counted(&ctx, &[6]), &huge), Error::Shape { .. }));
+    assert!(matches!(fails(ShapeOp::Expand, &x, &[big, 4]), Error::Shape { .. }));
+    assert!(matches!(fails(ShapeOp::Repeat, &x, &[big]), Error::Shape { .. }));
+    assert!(matches!(fails(ShapeOp::Diag, &x, &[i64::MIN]), Error::Shape { .. }));
+    assert!(matches!(fails(ShapeOp::Expand, &x, &[1; 17]), Error::Shape { .. }));
     let none = counted(&ctx, &[0]);
-    assert!(matches!(
-        cat(&ctx, &[&none, &none], 7, None),
-        Err(Error::Index { .. })
-    ));
-    assert!(matches!(
-        cat(&ctx, &[&x], 1, None),
-        Err(Error::Index { .. })
-    ));
+    assert!(matches!(cat(&ctx, &[&none, &none], 7, None), Err(Error::Index { .. })));
+    assert!(matches!(cat(&ctx, &[&x], 1, None), Err(Error::Index { .. })));
     assert!(matches!(cat(&ctx, &[], 0, None), Err(Error::Shape { .. })));
     let two = counted(&ctx, &[2, 3]);
-    assert_eq!(
-        cat(&ctx, &[&none, &two], 1, None).unwrap().unwrap().shape(),
-        [2, 3]
-    );
+    assert_eq!(cat(&ctx, &[&none, &two], 1, None).unwrap().unwrap().shape(), [2, 3]);
     assert!(cat(&ctx, &[&two, &counted(&ctx, &[3, 0])], 1, None).is_err());
     assert!(cat(&ctx, &[&none, &counted(&ctx, &[3, 5])], 0, Some(&none)).is_err());
     let part = |start| run(&ctx, ShapeOp::Narrow, &x, &[0, start, 2]).unwrap();
@@ -795,10 +667,7 @@ fn strides_that_never_step() {
     let ctx = ctx();
     let x = counted(&ctx, &[4]);
     let max = i64::MAX;
-    for p in [
-        vec![3, 1, 1, 1, max, max, max, 0],
-        vec![3, 0, 5, 1, max, max, max, max],
-    ] {
+    for p in [vec![3, 1, 1, 1, max, max, max, 0], vec![3, 0, 5, 1, max, max, max, max]] {
         let t = run(&ctx, ShapeOp::AsStrided, &x, &p).unwrap();
         let n = t.numel();
         let ops: [(ShapeOp, &[i64], i64); 10] = [
@@ -845,10 +714,7 @@ fn casts_of_views() {
         let turned = run(&ctx, ShapeOp::T, &t, &[]).unwrap();
         let dense = run(&ctx, ShapeOp::Clone, &turned, &[]).unwrap();
         for to in DType::ALL {
-            let (a, b) = (
-                cast(&ctx, &turned, to).unwrap(),
-                cast(&ctx, &dense, to).unwrap(),
-            );
+            let (a, b) = (cast(&ctx, &turned, to).unwrap(), cast(&ctx, &dense, to).unwrap());
             let size = with_dtype!(to, T => size_of::<T>());
             let bytes = |t: &Tensor| with_elements(&ctx, t, to, 2000, |b| b.to_vec()).unwrap();
             assert_eq!(bytes(&a).len(), 2000 * size);

@@ -19,18 +19,9 @@ pub fn files() -> Vec<(String, String)> {
     vec![
         (format!("{OPS}/ElementwiseOps.scala"), unary_ops(&unary)),
         (format!("{OPS}/BinaryOps.scala"), binary_ops(&binary)),
-        (
-            format!("{OPS}/ElementwiseFunctions.scala"),
-            unary_functions(&unary),
-        ),
-        (
-            format!("{OPS}/BinaryFunctions.scala"),
-            binary_functions(&binary),
-        ),
-        (
-            format!("{OPS}/ElementwiseCodes.scala"),
-            codes(&unary, &binary),
-        ),
+        (format!("{OPS}/ElementwiseFunctions.scala"), unary_functions(&unary)),
+        (format!("{OPS}/BinaryFunctions.scala"), binary_functions(&binary)),
+        (format!("{OPS}/ElementwiseCodes.scala"), codes(&unary, &binary)),
     ]
 }
 
@@ -83,11 +74,7 @@ fn unary_ops(rows: &[&Row]) -> String {
     );
     for row in rows {
         let (declared, passed) = params(row);
-        let list = if declared.is_empty() {
-            String::new()
-        } else {
-            format!("({declared})")
-        };
+        let list = if declared.is_empty() { String::new() } else { format!("({declared})") };
         let name = row.scala;
         doc(&mut out, row, "");
         let _ = write!(
@@ -139,11 +126,7 @@ fn unary_functions(rows: &[&Row]) -> String {
     );
     for row in rows {
         let (declared, passed) = params(row);
-        let list = if declared.is_empty() {
-            String::new()
-        } else {
-            format!(", {declared}")
-        };
+        let list = if declared.is_empty() { String::new() } else { format!(", {declared}") };
         let name = row.scala;
         doc(&mut out, row, " Into `out`.");
         let _ = write!(

@@ -34,18 +34,10 @@ pub fn with_elements<R>(
     read: impl FnOnce(&[u8]) -> R,
 ) -> Result<R> {
     if a.dtype() != dtype {
-        return Err(Error::dtype(
-            "to array",
-            &[a],
-            format!("the array holds {dtype}: cast first"),
-        ));
+        return Err(Error::dtype("to array", &[a], format!("the array holds {dtype}: cast first")));
     }
     if a.numel() != length as i64 {
-        return Err(Error::shape(
-            "to array",
-            &[a],
-            format!("the array has {length} elements"),
-        ));
+        return Err(Error::shape("to array", &[a], format!("the array has {length} elements")));
     }
     if a.layout().is_contiguous() {
         return Ok(read(bytes(a)));

@@ -97,11 +97,7 @@ use each;
 /// The type that an operation computes elements of a type in.
 pub fn compute(op: ReduceOp, dtype: DType) -> DType {
     use ReduceOp::*;
-    let float = if dtype == DType::F64 {
-        DType::F64
-    } else {
-        DType::F32
-    };
+    let float = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
     match op {
         Sum | Mean if dtype.is_float() => float,
         Sum | Mean => DType::I64,
@@ -129,15 +125,15 @@ macro_rules! with_fold {
             }};
         }
         macro_rules! ordered {
-                            ($name:ident $tail:tt) => {
-                                match $compute {
-                                    DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
-                                    DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
-                                    DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
-                                    _ => go!(folds::with_fold!(@make $name i32 $tail)),
-                                }
-                            };
-                        }
+                                ($name:ident $tail:tt) => {
+                                    match $compute {
+                                        DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
+                                        DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
+                                        DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
+                                        _ => go!(folds::with_fold!(@make $name i32 $tail)),
+                                    }
+                                };
+                            }
         let correction = $correction;
         match ($op, $compute) {
             (Op::Sum | Op::Mean, DType::F64) => go!(folds::Sum::<f64>::new($op == Op::Mean)),
