@@ -155,7 +155,9 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
   }
 
   private def closeScope(): Unit = good("close a scope", closable = false) {
-    val old = world.scopes.getAndSet(random.nextInt(world.scopes.length), Scope.free)
+    val i = random.nextInt(world.scopes.length)
+    // Some stay in place when closed, so that others meet them.
+    val old = if (random.nextBoolean()) world.scopes.get(i) else world.scopes.getAndSet(i, Scope.free)
     old.release()
     if (random.nextBoolean()) old.close()
     if (!old.isClosed) throw new Wrong("a closed scope says that it is open")
