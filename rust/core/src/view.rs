@@ -33,7 +33,9 @@ unsafe impl Sync for ViewMut {}
 impl View {
     /// Address of the first element.
     pub fn start(&self) -> *const u8 {
-        self.ptr.wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
+        self.ptr.wrapping_offset(
+            (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize),
+        )
     }
 
     /// The same elements through another layout.
@@ -45,7 +47,9 @@ impl View {
 impl ViewMut {
     /// Address of the first element.
     pub fn start(&self) -> *mut u8 {
-        self.ptr.wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
+        self.ptr.wrapping_offset(
+            (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize),
+        )
     }
 
     /// The same elements through another layout.

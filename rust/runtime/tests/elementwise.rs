@@ -71,10 +71,8 @@ proptest! {
         let x = Lie::random(shape.len(), lies.0, true).make(&ctx, a, &shape, small(a));
         // The right operand lacks leading dimensions and has some of size 1.
         let mut right: Vec<i64> = shape[lead.min(shape.len())..].to_vec();
-        if let Some(first) = right.first_mut() {
-            if lies.1 % 2 == 0 {
-                *first = 1;
-            }
+        if let (Some(first), 0) = (right.first_mut(), lies.1 % 2) {
+            *first = 1;
         }
         let y = Lie::random(right.len(), lies.1, true).make(&ctx, b, &right, small(b));
         let stretched = y.with_layout("test", y.layout().expand(&shape)).unwrap();

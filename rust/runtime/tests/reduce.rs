@@ -332,7 +332,7 @@ proptest! {
                 }
                 let got = values(&ctx, &result);
                 let scale = if which == 2 { n as f64 } else { 1.0 };
-                for start in (0..all.len()).filter(|i| i / inner.max(1) % n.max(1) == 0) {
+                for start in (0..all.len()).filter(|i| (i / inner.max(1)).is_multiple_of(n.max(1))) {
                     let line: Vec<f64> = (0..n).map(|i| all[start + i * inner]).collect();
                     let wanted = tensor(&ctx, result.dtype(), &[n as i64], &naive_line(which, &line));
                     for (i, w) in values(&ctx, &wanted).into_iter().enumerate() {
