@@ -17,9 +17,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &["wick-core"]),
 ];
 
+/// Finds the places that break a rule.
+type Check = fn(&Path) -> Vec<String>;
+
 /// Runs all checks and says what each found.
 pub fn run(root: &Path) -> Result<(), String> {
-    let checks: [(&str, fn(&Path) -> Vec<String>); 4] = [
+    let checks: [(&str, Check); 4] = [
         ("generated files are fresh", fresh),
         ("files are short", short),
         ("arrows between crates", arrows),

@@ -101,17 +101,17 @@ fn binary_ops(rows: &[&Row]) -> String {
         let name = row.scala;
         for other in OTHERS {
             doc(&mut out, row, "");
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "  def {name}[S: Sc](other: {other}): STen = binary(Binary.{name}, self, other)\n"
+                "  def {name}[S: Sc](other: {other}): STen = binary(Binary.{name}, self, other)"
             );
         }
         if in_place(row) {
             for other in OTHERS {
                 doc(&mut out, row, " In place.");
-                let _ = write!(
+                let _ = writeln!(
                     out,
-                    "  def {name}_(other: {other}): Unit = binaryInto(Binary.{name}, self, other, self)\n"
+                    "  def {name}_(other: {other}): Unit = binaryInto(Binary.{name}, self, other, self)"
                 );
             }
         }
@@ -163,9 +163,9 @@ fn codes(unary: &[&Row], binary: &[&Row]) -> String {
     for (object, family, rows) in [("Unary", "unary", unary), ("Binary", "binary", binary)] {
         let _ = write!(out, "\n  object {object} {{\n");
         for row in rows {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "    val {}: Int = Native.opCode(\"{family}\", \"{}\")\n",
+                "    val {}: Int = Native.opCode(\"{family}\", \"{}\")",
                 row.scala, row.name
             );
         }
