@@ -70,24 +70,24 @@ impl Window {
         let first = id * share + id.min(extra);
         let count = share + (id < extra) as i64;
         let mut out = *self;
-        let start = whole.start + first * whole.step;
-        out.dims[dim] = Dim {
-            start,
-            end: if first + count == n { whole.end.max(start) } else { start + count * whole.step },
-            step: whole.step,
+        let end = whole.end.max(whole.start);
+        let place = |iteration: i64| {
+            if iteration == n { end } else { whole.start + iteration * whole.step }
         };
+        out.dims[dim] = Dim { start: place(first), end: place(first + count), step: whole.step };
         out
     }
 
     /// The five rules: a part starts and ends inside the whole, keeps its step, starts on a step
-    /// of the whole, and covers a multiple of it unless it ends where the whole does.
+    /// of the whole, and covers a multiple of it; the last two unless it ends where the whole does
+    /// or is empty.
     pub fn contains(&self, part: &Window) -> bool {
         self.rank == part.rank
             && self.dims().iter().zip(part.dims()).all(|(whole, part)| {
                 part.start >= whole.start
                     && part.end <= whole.end.max(whole.start)
                     && part.step == whole.step
-                    && (part.start - whole.start) % whole.step == 0
+                    && (part.iterations() == 0 || (part.start - whole.start) % whole.step == 0)
                     && ((part.end - part.start) % whole.step == 0 || part.end == whole.end)
             })
     }

@@ -211,17 +211,28 @@ impl Allocator {
                 }
             }
         }
-        #[cfg(all(target_os = "linux", target_env = "gnu"))]
-        // SAFETY: malloc_trim only gives free heap pages back.
-        unsafe {
-            libc::malloc_trim(0);
-        }
+        trim_heap();
     }
 }
 
 impl Drop for Allocator {
     fn drop(&mut self) {
         self.trim();
+    }
+}
+
+/// Has the C library give free pages of its heap back, where it can: glibc's `malloc_trim`.
+fn trim_heap() {
+    #[cfg(unix)]
+    {
+        type MallocTrim = unsafe extern "C" fn(usize) -> i32;
+        let process = libloading::os::unix::Library::this();
+        // SAFETY: under this name there is glibc's function of this type, or none.
+        unsafe {
+            if let Ok(trim) = process.get::<MallocTrim>(b"malloc_trim\0") {
+                trim(0);
+            }
+        }
     }
 }
 
