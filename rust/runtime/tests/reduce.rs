@@ -1,12 +1,15 @@
 //! Reductions against a naive reference, over random layouts and dtypes.
 
 use proptest::prelude::*;
+use wick_core::kernels::cumulative::CumulativeOp;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::reduce::ReduceOp;
 use wick_core::{DType, Layout};
 use wick_runtime::ops::array::{from_elements, with_elements};
+use wick_runtime::ops::cumulative::cumulative;
 use wick_runtime::ops::elementwise::{Out, cast};
 use wick_runtime::ops::reduce::{Over, reduce, reduce_pair};
+use wick_runtime::ops::softmax::softmax;
 use wick_runtime::{Context, Tensor};
 
 fn ctx(threads: usize) -> Context {
@@ -66,7 +69,9 @@ fn case() -> impl Strategy<Value = Case> {
         .prop_map(|(shape, dtype, keep_dim, offset, seed, plain)| {
             let mut bits = seed;
             let mut next = |n: u64| {
-                bits = bits.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                bits = bits
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
                 (bits >> 33) % n
             };
             let rank = shape.len();
@@ -289,6 +294,73 @@ proptest! {
     }
 }
 
+/// Softmax, log softmax, running sum, product and log-sum of a line.
+fn naive_line(which: usize, line: &[f64]) -> Vec<f64> {
+    let max = line.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = line.iter().map(|v| (v - max).exp()).sum();
+    let mut so_far = [0.0, 1.0, f64::NEG_INFINITY];
+    let step = |v: &f64| {
+        so_far[0] += v;
+        so_far[1] *= v;
+        let high = so_far[2].max(*v);
+        so_far[2] = ((so_far[2] - high).exp() + (v - high).exp()).ln() + high;
+        if v.is_nan() {
+            so_far[2] = f64::NAN;
+        }
+        match which {
+            0 => (v - max).exp() / sum,
+            1 => v - max - sum.ln(),
+            w => so_far[w - 2],
+        }
+    };
+    line.iter().map(step).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// BR-053 BR-057 BR-082: softmax and running reductions along each dimension.
+    #[test]
+    fn along_is_the_naive_one(case in case(), nan in any::<bool>()) {
+        let ctx = ctx(2);
+        let t = case.tensor(&ctx, nan);
+        let all = values(&ctx, &t);
+        for dim in 0..case.shape.len().max(1) {
+            let n = case.shape.get(dim).copied().unwrap_or(1) as usize;
+            let inner: usize = case.shape.iter().skip(dim + 1).map(|s| *s as usize).product();
+            for which in 0..5 {
+                let at = if case.seed & 2 == 0 { dim as i64 } else { dim as i64 - case.shape.len().max(1) as i64 };
+                let result = match which {
+                    0 | 1 => softmax(&ctx, which == 1, &t, at, None),
+                    w => cumulative(&ctx, CumulativeOp::ALL[w - 2], &t, at, None),
+                };
+                if !case.dtype.is_float() && !matches!(which, 2 | 3) {
+                    prop_assert!(result.is_err());
+                    continue;
+                }
+                let result = result.unwrap();
+                prop_assert_eq!(result.shape(), t.shape());
+                if which == 3 && n > 12 {
+                    continue;
+                }
+                let got = values(&ctx, &result);
+                let scale = if which == 2 { n as f64 } else { 1.0 };
+                for start in (0..all.len()).filter(|i| i / inner.max(1) % n.max(1) == 0) {
+                    let line: Vec<f64> = (0..n).map(|i| all[start + i * inner]).collect();
+                    let wanted = tensor(&ctx, result.dtype(), &[n as i64], &naive_line(which, &line));
+                    for (i, w) in values(&ctx, &wanted).into_iter().enumerate() {
+                        let g = got[start + i * inner];
+                        prop_assert!(
+                            close(g / scale, w / scale, result.dtype()) || g == w,
+                            "{} of {:?} at {}: {} instead of {}", which, line, i, g, w
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn full(ctx: &Context, dtype: DType, shape: &[i64], v: f64) -> Tensor {
     wick_runtime::ops::creation::full(ctx, dtype, shape, Scalar::Float(v)).unwrap()
 }
@@ -298,29 +370,55 @@ fn all(ctx: &Context, op: ReduceOp, t: &Tensor) -> f64 {
         dims: None,
         keep_dim: false,
     };
-    let r = reduce(ctx, op, t, over, None, 1.0, Out::New).unwrap().unwrap();
+    let r = reduce(ctx, op, t, over, None, 1.0, Out::New)
+        .unwrap()
+        .unwrap();
     values(ctx, &r)[0]
 }
 
 /// The same bits for any number of threads, in each way of walking.
 #[test]
 fn threads_do_not_change_bits() {
-    let shapes: [&[i64]; 5] = [&[300_001], &[400, 1003], &[100_001, 3], &[3, 100_001], &[70, 50, 80]];
+    let shapes: [&[i64]; 5] = [
+        &[300_001],
+        &[400, 1003],
+        &[100_001, 3],
+        &[3, 100_001],
+        &[70, 50, 80],
+    ];
     let contexts = [ctx(1), ctx(2), ctx(7)];
     for shape in shapes {
         let n: i64 = shape.iter().product();
-        let data: Vec<f64> = (0..n).map(|i| ((i * 7919) % 10_007) as f64 / 997.0 - 5.0).collect();
+        let data: Vec<f64> = (0..n)
+            .map(|i| ((i * 7919) % 10_007) as f64 / 997.0 - 5.0)
+            .collect();
         for dtype in [DType::F32, DType::F64, DType::F16] {
-            for op in [ReduceOp::Sum, ReduceOp::Var, ReduceOp::Logsumexp, ReduceOp::Argmax] {
+            for op in [
+                ReduceOp::Sum,
+                ReduceOp::Var,
+                ReduceOp::Logsumexp,
+                ReduceOp::Argmax,
+            ] {
                 for dims in [None, Some(vec![0]), Some(vec![-1])] {
-                    let over = Over { dims: dims.as_deref(), keep_dim: true };
+                    let over = Over {
+                        dims: dims.as_deref(),
+                        keep_dim: true,
+                    };
                     let mut results = contexts.iter().map(|ctx| {
                         let t = tensor(ctx, dtype, shape, &data);
-                        let r = reduce(ctx, op, &t, over, None, 1.0, Out::New).unwrap().unwrap();
-                        values(ctx, &r).iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+                        let r = reduce(ctx, op, &t, over, None, 1.0, Out::New)
+                            .unwrap()
+                            .unwrap();
+                        values(ctx, &r)
+                            .iter()
+                            .map(|v| v.to_bits())
+                            .collect::<Vec<_>>()
                     });
                     let first = results.next().unwrap();
-                    assert!(results.all(|r| r == first), "{op:?} {dtype} {shape:?} {dims:?}");
+                    assert!(
+                        results.all(|r| r == first),
+                        "{op:?} {dtype} {shape:?} {dims:?}"
+                    );
                 }
             }
         }
@@ -336,7 +434,9 @@ fn lengths() {
             let got = all(&ctx, ReduceOp::Mean, &full(&ctx, DType::F32, &[n], 1.0));
             assert_eq!(got, 1.0);
             let t = full(&ctx, dtype, &[2 * n], 1.0);
-            let view = t.with_layout("slice", t.layout().slice(0, 0, 2 * n, 2)).unwrap();
+            let view = t
+                .with_layout("slice", t.layout().slice(0, 0, 2 * n, 2))
+                .unwrap();
             let wanted = values(&ctx, &tensor(&ctx, dtype, &[1], &[n as f64]))[0];
             assert_eq!(all(&ctx, ReduceOp::Sum, &view), wanted);
         }
@@ -363,10 +463,18 @@ fn wide_accumulators() {
     assert_eq!(all(&ctx, ReduceOp::Var, &t), f64::INFINITY);
     let t = full(&ctx, DType::F16, &[4], 50000.0);
     assert_eq!(all(&ctx, ReduceOp::Mean, &t), values(&ctx, &t)[0]);
-    for (dtype, big) in [(DType::F32, 1e20), (DType::F64, 1e200), (DType::F64, 1e-200)] {
+    for (dtype, big) in [
+        (DType::F32, 1e20),
+        (DType::F64, 1e200),
+        (DType::F64, 1e-200),
+    ] {
         let t = tensor(&ctx, dtype, &[3], &[big, 1.0_f64.min(big), 0.0]);
         let wanted = if big < 1.0 { big * 2f64.sqrt() } else { big };
-        assert!(close(all(&ctx, ReduceOp::Norm2, &t) / wanted, 1.0, DType::F32));
+        assert!(close(
+            all(&ctx, ReduceOp::Norm2, &t) / wanted,
+            1.0,
+            DType::F32
+        ));
     }
     let t = full(&ctx, DType::F32, &[1 << 21, 2], 2f64.powi(-22));
     assert_eq!(all(&ctx, ReduceOp::Sum, &t), 1.0);

@@ -2,10 +2,15 @@
 
 pub mod copy;
 pub mod creation;
+pub mod cumulative;
 pub mod elementwise;
 pub mod fill;
-pub mod reduce;
 pub mod index;
+pub mod lines;
 pub mod mask;
 pub mod matmul;
+pub mod philox;
+pub mod random;
+pub mod reduce;
+pub mod softmax;
 pub mod triangle;

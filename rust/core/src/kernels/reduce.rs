@@ -142,9 +142,7 @@ impl Picked {
         let rank = self.rank;
         for i in 1..rank {
             let mut k = i;
-            while k > 0
-                && input.strides()[self.dims[k - 1]] < input.strides()[self.dims[k]]
-            {
+            while k > 0 && input.strides()[self.dims[k - 1]] < input.strides()[self.dims[k]] {
                 self.dims.swap(k - 1, k);
                 k -= 1;
             }
@@ -195,13 +193,12 @@ impl Plan {
         let reduced_nest = Nest::new(&[&plain(&reduced)?, &reduced_in]);
         let (outputs, count) = (kept_in.numel(), reduced_in.numel());
 
-        let by_rows = outputs > 1
-            && (kept_nest.inner_stride(1) < reduced_nest.inner_stride(1) || count < 16);
+        let by_rows =
+            outputs > 1 && (kept_nest.inner_stride(1) < reduced_nest.inner_stride(1) || count < 16);
         let direct = same
             && if by_rows {
                 kept_nest.inner_stride(1) == 1
-                    && (kept_nest.inner() >= 8
-                        || reduced_nest.inner_stride(1) == kept_nest.inner())
+                    && (kept_nest.inner() >= 8 || reduced_nest.inner_stride(1) == kept_nest.inner())
             } else {
                 count < 2
                     || reduced_nest.inner_stride(1) == 1

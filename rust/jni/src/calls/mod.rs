@@ -5,9 +5,10 @@ mod array;
 mod creation;
 mod elementwise;
 mod handle;
-mod reduce;
 mod index;
 mod matmul;
+mod random;
+mod reduce;
 mod shape;
 
 use crate::Methods;
@@ -18,6 +19,7 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    random::METHODS,
     reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
@@ -32,7 +34,9 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("random", random::code),
     ("reduce", reduce::reduce_code),
+    ("along", reduce::along_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),

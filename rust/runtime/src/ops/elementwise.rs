@@ -279,6 +279,9 @@ pub fn binary(
 ) -> Result<Option<Tensor>> {
     let name = op.name();
     let args = [a, b];
+    if let Some((root, x)) = root(op, &args) {
+        return unary(ctx, root, x, [0.0; 3], out);
+    }
     let types = types(name, op.class(), result_type(&args), &args)?;
     let (op, p) = scaled(op, alpha, &types, &args)?;
     check_integer(ctx, op, &args, &types)?;
@@ -292,6 +295,24 @@ pub fn binary(
             cost,
         })
     })
+}
+
+/// The powers that libtorch computes otherwise, with other values at -0 and -infinity.
+fn root<'a>(op: BinaryOp, args: &[Arg<'a>; 2]) -> Option<(UnaryOp, &'a Tensor)> {
+    let (BinaryOp::Pow, Arg::Tensor(x), Arg::Scalar(Scalar::Float(power))) = (op, args[0], args[1])
+    else {
+        return None;
+    };
+    let root = if power == 0.5 {
+        UnaryOp::Sqrt
+    } else if power == -0.5 {
+        UnaryOp::Rsqrt
+    } else if power == -1.0 {
+        UnaryOp::Reciprocal
+    } else {
+        return None;
+    };
+    Some((root, x))
 }
 
 /// a + alpha * b and a - alpha * b as the one scaled row.

@@ -3,13 +3,16 @@
 pub mod advanced;
 pub mod array;
 pub mod creation;
+pub mod cumulative;
 pub mod elementwise;
 pub mod index;
 pub mod join;
 pub mod mask;
 pub mod matmul;
 pub mod promote;
-pub mod reduce;
 pub mod put;
+pub mod random;
 pub mod rearrange;
+pub mod reduce;
 pub mod shape;
+pub mod softmax;

@@ -400,8 +400,16 @@ impl<T: Number + Element> Fold for Extremes<T> {
             // SAFETY: rows below `rows` can be read.
             let x: [T; W] = unsafe { row(from, stride, r) };
             for i in 0..W {
-                low[i] = if beats::<T, false>(x[i], low[i]) { x[i] } else { low[i] };
-                high[i] = if beats::<T, true>(x[i], high[i]) { x[i] } else { high[i] };
+                low[i] = if beats::<T, false>(x[i], low[i]) {
+                    x[i]
+                } else {
+                    low[i]
+                };
+                high[i] = if beats::<T, true>(x[i], high[i]) {
+                    x[i]
+                } else {
+                    high[i]
+                };
             }
         }
         for (i, state) in states[..W].iter_mut().enumerate() {
@@ -500,9 +508,7 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
             return;
         }
         let tie = other.best == all.best || other.best.is_nan() && all.best.is_nan();
-        if all.place < 0
-            || beats::<T, MAX>(other.best, all.best)
-            || tie && other.place < all.place
+        if all.place < 0 || beats::<T, MAX>(other.best, all.best) || tie && other.place < all.place
         {
             *all = other;
         }
@@ -774,7 +780,11 @@ impl<T: Real + Number + Element> Fold for LogSumExp<T> {
 
     #[inline(always)]
     fn join(self, all: &mut Exponentials<T>, other: Exponentials<T>) {
-        let max = if other.max > all.max { other.max } else { all.max };
+        let max = if other.max > all.max {
+            other.max
+        } else {
+            all.max
+        };
         all.sum = all.raise(max) + other.raise(max);
         all.max = max;
     }
@@ -890,7 +900,11 @@ impl<T: Number + Element> Fold for Norm2<T> {
 /// The type that an operation computes elements of a type in.
 pub fn compute(op: ReduceOp, dtype: DType) -> DType {
     use ReduceOp::*;
-    let float = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    let float = if dtype == DType::F64 {
+        DType::F64
+    } else {
+        DType::F32
+    };
     match op {
         Sum | Mean if dtype.is_float() => float,
         Sum | Mean => DType::I64,
@@ -918,15 +932,15 @@ macro_rules! with_fold {
             }};
         }
         macro_rules! ordered {
-            ($name:ident $tail:tt) => {
-                match $compute {
-                    DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
-                    DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
-                    DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
-                    _ => go!(folds::with_fold!(@make $name i32 $tail)),
-                }
-            };
-        }
+                            ($name:ident $tail:tt) => {
+                                match $compute {
+                                    DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
+                                    DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
+                                    DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
+                                    _ => go!(folds::with_fold!(@make $name i32 $tail)),
+                                }
+                            };
+                        }
         let correction = $correction;
         match ($op, $compute) {
             (Op::Sum | Op::Mean, DType::F64) => go!(folds::Sum::<f64>::new($op == Op::Mean)),
@@ -934,11 +948,11 @@ macro_rules! with_fold {
             (Op::Sum | Op::Mean, _) => go!(folds::Sum::<i64>::new(false)),
             (Op::Prod, DType::F64) => go!(folds::Prod::<f64>::new()),
             (Op::Prod, _) => go!(folds::Prod::<i64>::new()),
-            (Op::Amax, _) => ordered!(Extreme (true)),
-            (Op::Amin, _) => ordered!(Extreme (false)),
-            (Op::Aminmax, _) => ordered!(Extremes ()),
-            (Op::Max | Op::Argmax, _) => ordered!(ArgExtreme (true)),
-            (Op::Min | Op::Argmin, _) => ordered!(ArgExtreme (false)),
+            (Op::Amax, _) => ordered!(Extreme(true)),
+            (Op::Amin, _) => ordered!(Extreme(false)),
+            (Op::Aminmax, _) => ordered!(Extremes()),
+            (Op::Max | Op::Argmax, _) => ordered!(ArgExtreme(true)),
+            (Op::Min | Op::Argmin, _) => ordered!(ArgExtreme(false)),
             (Op::All, _) => go!(folds::Truth::<true>),
             (Op::Any, _) => go!(folds::Truth::<false>),
             (Op::Var | Op::Std | Op::VarMean | Op::StdMean, c) => {
@@ -954,7 +968,11 @@ macro_rules! with_fold {
             (Op::Norm2, _) => go!(folds::Norm2::<f32>::new()),
         }
     }};
-    (@make $name:ident $t:ident ($max:literal)) => { folds::$name::<$t, $max>::new() };
-    (@make $name:ident $t:ident ()) => { folds::$name::<$t>::new() };
+    (@make $name:ident $t:ident ($max:literal)) => {
+        folds::$name::<$t, $max>::new()
+    };
+    (@make $name:ident $t:ident ()) => {
+        folds::$name::<$t>::new()
+    };
 }
 pub(crate) use with_fold;

@@ -181,6 +181,36 @@ private[wick] trait ReduceOps { self: STen =>
   def norm2[S: Sc](dim: Seq[Int], keepDim: Boolean): STen =
     reduced(normCode, longs(dim), keepDim)
 
+  /** exp(x) / Σ exp(x) along a dimension. */
+  def softmax[S: Sc](dim: Int): STen = along(softmaxCode, dim)
+
+  /** Softmax along a dimension as another float type. */
+  def softmax[S: Sc](dim: Int, dtype: DType): STen = along(softmaxCode, dim, dtype.number)
+
+  /** The logarithm of softmax along a dimension. */
+  def logSoftMax[S: Sc](dim: Int): STen = along(logSoftmaxCode, dim)
+
+  /** The logarithm of softmax along a dimension as another float type. */
+  def logSoftMax[S: Sc](dim: Int, dtype: DType): STen = along(logSoftmaxCode, dim, dtype.number)
+
+  /** Sums of the elements so far along a dimension. */
+  def cumsum[S: Sc](dim: Int): STen = along(cumsumCode, dim)
+
+  /** Sums of the elements so far along a dimension as another type. */
+  def cumsum[S: Sc](dim: Int, dtype: DType): STen = along(cumsumCode, dim, dtype.number)
+
+  /** Products of the elements so far along a dimension. */
+  def cumprod[S: Sc](dim: Int): STen = along(cumprodCode, dim)
+
+  /** Products of the elements so far along a dimension as another type. */
+  def cumprod[S: Sc](dim: Int, dtype: DType): STen = along(cumprodCode, dim, dtype.number)
+
+  /** Logarithms of the sums of exponentials so far along a dimension. */
+  def logcumsumexp[S: Sc](dim: Int): STen = along(logcumsumexpCode, dim)
+
+  private def along(code: Int, dim: Int, dtype: Int = -1)(implicit scope: Scope): STen =
+    STen.own(Native.along(code, handle, dim.toLong, dtype), this)
+
   private def spread(code: Int, dims: Array[Long], unbiased: Boolean, keepDim: Boolean)(implicit
       scope: Scope
   ): STen = reduced(code, dims, keepDim, correction = correction(unbiased))
@@ -226,6 +256,14 @@ private[wick] object Reductions {
   val stdMeanCode: Int = code("std_mean")
   val logsumexpCode: Int = code("logsumexp")
   val normCode: Int = code("norm")
+
+  private def alongCode(name: String) = Native.opCode("along", name)
+
+  val softmaxCode: Int = alongCode("softmax")
+  val logSoftmaxCode: Int = alongCode("log_softmax")
+  val cumsumCode: Int = alongCode("cumsum")
+  val cumprodCode: Int = alongCode("cumprod")
+  val logcumsumexpCode: Int = alongCode("logcumsumexp")
 
   def one(dim: Int): Array[Long] = Array(dim.toLong)
 

@@ -1,6 +1,5 @@
 package wick.conformance
 
-import wick._
 
 import Operations._
 

@@ -1,6 +1,6 @@
 package wick.conformance
 
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{Files, Paths}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
@@ -92,6 +92,8 @@ object Main {
     }
     println(f"%n${"group"}%-12s${"passed"}%8s${"failed"}%8s${"skipped"}%9s")
     table.foreach { case (group, n) => println(f"$group%-12s${n(0)}%8d${n(1)}%8d${n(2)}%9d") }
+    if (Decided.counts.nonEmpty)
+      println(Decided.counts.map { case (id, n) => s"$id: $n" }.mkString("\ncases with a value decided otherwise than libtorch's: ", ", ", ""))
     val sums = (0 to 2).map(i => table.map(_._2(i)).sum)
     println(s"\n${sums(0)} passed, ${sums(1)} failed, ${sums(2)} skipped")
   }
