@@ -35,32 +35,31 @@ sealed abstract class Index private[wick] {
   */
 final case class Slice(start: Long = 0, end: Long = Long.MaxValue, step: Long = 1) extends Index {
   private[wick] def encode(to: Array[Long], at: Int): Unit =
-    Index.put(to, at, Index.Codes.slice, start, end, step)
+    Index.put(to, at, Index.Kind.slice, start, end, step)
 }
 
 /** As many whole dimensions as the other places leave. */
 case object --- extends Index {
-  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.Codes.rest, 0, 0, 0)
+  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.Kind.rest, 0, 0, 0)
 }
 
 /** A new dimension of size 1. */
 case object NewAxis extends Index {
-  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.Codes.fresh, 0, 0, 0)
+  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.Kind.fresh, 0, 0, 0)
 }
 
 /** Turns numbers, ranges and `::` into indices. */
 object Index {
 
   private final case class At(index: Long) extends Index {
-    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, Codes.at, index, 0, 0)
+    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, Kind.at, index, 0, 0)
   }
 
   private case object All extends Index {
-    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, Codes.all, 0, 0, 0)
+    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, Kind.all, 0, 0, 0)
   }
 
-  // An object, which like a lazy val waits for its first use, without Scala 3.3's use of Unsafe.
-  private[wick] object Codes {
+  private[wick] object Kind {
     private def code(name: String): Long = Native.opCode("index_kind", name).toLong
     val at: Long = code("at")
     val all: Long = code("all")
