@@ -7,6 +7,7 @@ mod elementwise;
 mod handle;
 mod index;
 mod matmul;
+mod random;
 mod reduce;
 mod shape;
 
@@ -18,6 +19,7 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    random::METHODS,
     reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
@@ -32,6 +34,7 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("random", random::code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
     ("matmul", matmul::matmul_code),

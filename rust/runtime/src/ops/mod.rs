@@ -11,6 +11,7 @@ pub mod mask;
 pub mod matmul;
 pub mod promote;
 pub mod put;
+pub mod random;
 pub mod rearrange;
 pub mod reduce;
 pub mod shape;

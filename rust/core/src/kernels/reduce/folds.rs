@@ -932,15 +932,15 @@ macro_rules! with_fold {
             }};
         }
         macro_rules! ordered {
-                        ($name:ident $tail:tt) => {
-                            match $compute {
-                                DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
-                                DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
-                                DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
-                                _ => go!(folds::with_fold!(@make $name i32 $tail)),
-                            }
-                        };
-                    }
+                            ($name:ident $tail:tt) => {
+                                match $compute {
+                                    DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
+                                    DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
+                                    DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
+                                    _ => go!(folds::with_fold!(@make $name i32 $tail)),
+                                }
+                            };
+                        }
         let correction = $correction;
         match ($op, $compute) {
             (Op::Sum | Op::Mean, DType::F64) => go!(folds::Sum::<f64>::new($op == Op::Mean)),

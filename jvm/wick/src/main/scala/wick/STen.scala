@@ -28,6 +28,7 @@ final class STen private[wick] (
 ) extends AutoCloseable
     with ArrayOps
     with CreationOps
+    with RandomOps
     with ElementwiseOps
     with BinaryOps
     with ArithmeticOps

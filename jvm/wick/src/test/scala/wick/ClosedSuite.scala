@@ -179,6 +179,7 @@ class ClosedSuite extends munit.FunSuite {
       case (c, _) if c == classOf[String]                 => "L"
       case (c, _) if c == classOf[STenOptions]            => STenOptions.d
       case (c, _) if c == classOf[DType]                  => DType.F64
+      case (c, _) if c == classOf[Generator]              => Generator(1)
       case (c, _) if c == classOf[Device]                 => CPU
       case (c, _) if c == classOf[FloatingPointPrecision] => DoublePrecision
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
