@@ -45,8 +45,8 @@ pub trait Fold: Copy + Send + Sync {
         states: &mut [Self::State],
     );
 
-    /// Whether [`Fold::run`] is there, and faster for one column.
-    const RUNS: bool = false;
+    /// Up to how many elements of one output [`Fold::run`] is faster than blocks.
+    const RUN: usize = 0;
 
     /// Adds `n` ≥ 1 adjacent elements of one output to its state, the first being element `at`.
     ///
@@ -129,15 +129,15 @@ macro_rules! with_fold {
             }};
         }
         macro_rules! ordered {
-                            ($name:ident $tail:tt) => {
-                                match $compute {
-                                    DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
-                                    DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
-                                    DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
-                                    _ => go!(folds::with_fold!(@make $name i32 $tail)),
-                                }
-                            };
-                        }
+                                ($name:ident $tail:tt) => {
+                                    match $compute {
+                                        DType::F64 => go!(folds::with_fold!(@make $name f64 $tail)),
+                                        DType::F32 => go!(folds::with_fold!(@make $name f32 $tail)),
+                                        DType::I64 => go!(folds::with_fold!(@make $name i64 $tail)),
+                                        _ => go!(folds::with_fold!(@make $name i32 $tail)),
+                                    }
+                                };
+                            }
         let correction = $correction;
         match ($op, $compute) {
             (Op::Sum | Op::Mean, DType::F64) => go!(folds::Sum::<f64>::new($op == Op::Mean)),
