@@ -14,11 +14,7 @@ pub struct Dim {
 impl Dim {
     /// `[0, n)` by 1.
     pub const fn upto(n: i64) -> Dim {
-        Dim {
-            start: 0,
-            end: n,
-            step: 1,
-        }
+        Dim { start: 0, end: n, step: 1 }
     }
 
     /// How many iterations; none where the range is empty or the step is not positive.
@@ -40,10 +36,7 @@ pub struct Window {
 impl Window {
     /// A window of the given dimensions, outermost first; at most [`MAX_RANK`].
     pub fn new(dims: &[Dim]) -> Window {
-        let mut out = Window {
-            rank: dims.len(),
-            dims: [Dim::upto(1); MAX_RANK],
-        };
+        let mut out = Window { rank: dims.len(), dims: [Dim::upto(1); MAX_RANK] };
         out.dims[..dims.len()].copy_from_slice(dims);
         out
     }
@@ -80,11 +73,7 @@ impl Window {
         let start = whole.start + first * whole.step;
         out.dims[dim] = Dim {
             start,
-            end: if first + count == n {
-                whole.end.max(start)
-            } else {
-                start + count * whole.step
-            },
+            end: if first + count == n { whole.end.max(start) } else { start + count * whole.step },
             step: whole.step,
         };
         out

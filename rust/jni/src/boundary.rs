@@ -39,10 +39,7 @@ thread_local! {
 /// Panics leave their backtrace for the exception instead of printing it.
 pub fn keep_backtraces() {
     std::panic::set_hook(Box::new(|info| {
-        let place = info
-            .location()
-            .map(|l| format!(" at {l}"))
-            .unwrap_or_default();
+        let place = info.location().map(|l| format!(" at {l}")).unwrap_or_default();
         let text = format!("{place}\n{}", Backtrace::force_capture());
         let _ = BACKTRACE.try_with(|slot| *slot.borrow_mut() = Some(text));
     }));
@@ -54,10 +51,7 @@ fn panic_text(payload: Box<dyn Any + Send>) -> String {
         .map(|s| s.to_string())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "panic".to_owned());
-    let trace = BACKTRACE
-        .try_with(|slot| slot.borrow_mut().take())
-        .ok()
-        .flatten();
+    let trace = BACKTRACE.try_with(|slot| slot.borrow_mut().take()).ok().flatten();
     format!("internal error: {message}{}", trace.unwrap_or_default())
 }
 
@@ -108,8 +102,11 @@ fn fail<T: Default>(mut env: EnvUnowned, failure: Failure) -> T {
     };
     env.with_env(|env| -> Result<(), jni::errors::Error> {
         if !env.exception_check() {
+            // FindClass asks the class loader of the native method at hand; by name alone, throw_new
+            // would ask the thread's, which may hold another copy of the class.
+            let class = env.find_class(JNIString::from(class))?;
             // Err(JavaException) is how a successful throw is reported.
-            let _ = env.throw_new(JNIString::from(class), JNIString::from(message));
+            let _ = env.throw_new(class, JNIString::from(message));
         }
         Ok(())
     })

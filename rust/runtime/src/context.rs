@@ -1,8 +1,8 @@
 //! What operations need: memory, workers, the CPU level, the random generator. No global state: a
 //! process may have several contexts, independent of each other.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use once_cell::sync::OnceCell;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -16,14 +16,22 @@ const SMALL: f64 = 20_000.0;
 /// Work worth handing to another thread, in nanoseconds.
 const PART: f64 = 10_000.0;
 
+/// A place in a sequence of random numbers: all of its state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stream {
+    /// Which sequence.
+    pub seed: u64,
+    /// Steps taken of it.
+    pub offset: u64,
+}
+
 /// Services shared by operations.
 pub struct Context {
     allocator: Arc<Allocator>,
     arch: Arch,
     threads: AtomicUsize,
     pool: OnceCell<ThreadPool>,
-    seed: AtomicU64,
-    drawn: AtomicU64,
+    stream: Mutex<Stream>,
 }
 
 impl Default for Context {
@@ -41,8 +49,7 @@ impl Context {
             arch: arch_of(std::env::var("WICK_CPU").ok().as_deref()),
             threads: AtomicUsize::new(threads.max(1)),
             pool: OnceCell::new(),
-            seed: AtomicU64::new(0),
-            drawn: AtomicU64::new(0),
+            stream: Mutex::new(Stream::default()),
         }
     }
 
@@ -77,23 +84,33 @@ impl Context {
         self.threads.store(n.clamp(1, 1024), Relaxed);
     }
 
-    /// Makes random numbers start again from a seed.
-    pub fn seed(&self, seed: u64) {
-        self.seed.store(seed, Relaxed);
-        self.drawn.store(0, Relaxed);
+    /// The place of its random numbers.
+    pub fn stream(&self) -> Stream {
+        *self.lock_stream()
     }
 
-    /// Takes `n` numbers of the random sequence: its seed and the first place.
-    pub fn draw(&self, n: u64) -> (u64, u64) {
-        (self.seed.load(Relaxed), self.drawn.fetch_add(n, Relaxed))
+    /// Makes random numbers go on from a place.
+    pub fn set_stream(&self, stream: Stream) {
+        *self.lock_stream() = stream;
+    }
+
+    /// Takes `steps` of the random numbers: where they begin.
+    pub fn draw(&self, steps: u64) -> Stream {
+        let mut stream = self.lock_stream();
+        let from = *stream;
+        stream.offset = from.offset.wrapping_add(steps);
+        from
+    }
+
+    fn lock_stream(&self) -> MutexGuard<'_, Stream> {
+        // A plain pair is right even if a holder panicked.
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pool(&self) -> Option<&ThreadPool> {
         // The caller takes a share itself, so one worker fewer than there are processors.
-        let workers = std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .saturating_sub(1)
-            .max(1);
+        let workers =
+            std::thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
         let make = || {
             ThreadPoolBuilder::new()
                 .num_threads(workers)

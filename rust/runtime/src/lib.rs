@@ -9,6 +9,6 @@ pub mod ops;
 pub mod storage;
 pub mod tensor;
 
-pub use context::Context;
+pub use context::{Context, Stream};
 pub use error::{Error, Result};
 pub use tensor::Tensor;

@@ -100,13 +100,7 @@ impl Gather {
         let nest = Nest::new(&[&out.layout, &source.layout, &index.view.layout]);
         let rows = nest.numel() / nest.inner().max(1);
         let grain = if rows >= 64 { nest.inner() } else { 1 };
-        Gather {
-            out,
-            source,
-            index,
-            nest,
-            grain,
-        }
+        Gather { out, source, index, nest, grain }
     }
 
     /// Rows of equal length, dense in both tensors, one index each.
@@ -149,30 +143,28 @@ impl Gather {
         let out = self.out.start().cast::<W>();
         let source = self.source.start().cast::<W>();
         let (index, step) = (self.index.base(), self.index.step);
-        self.nest
-            .runs(start, end - start, |length, [to, from, at]| {
-                // SAFETY: the nest stays inside the layouts, the index value inside the source.
-                unsafe {
-                    let to = out.offset(to as isize);
-                    let at = index.offset(at as isize);
-                    if i == 0 {
-                        let from = source.offset((from + self.index.load(at) * step) as isize);
-                        if o == 1 && s == 1 {
-                            return copy_row(from, to, length as usize);
-                        }
-                        for k in 0..length as isize {
-                            to.offset(k * o).write(from.offset(k * s).read());
-                        }
-                        return;
+        self.nest.runs(start, end - start, |length, [to, from, at]| {
+            // SAFETY: the nest stays inside the layouts, the index value inside the source.
+            unsafe {
+                let to = out.offset(to as isize);
+                let at = index.offset(at as isize);
+                if i == 0 {
+                    let from = source.offset((from + self.index.load(at) * step) as isize);
+                    if o == 1 && s == 1 {
+                        return copy_row(from, to, length as usize);
                     }
-                    let from = source.offset(from as isize);
                     for k in 0..length as isize {
-                        let at = self.index.load(at.offset(k * i)) * step;
-                        to.offset(k * o)
-                            .write(from.offset(k * s + at as isize).read());
+                        to.offset(k * o).write(from.offset(k * s).read());
                     }
+                    return;
                 }
-            });
+                let from = source.offset(from as isize);
+                for k in 0..length as isize {
+                    let at = self.index.load(at.offset(k * i)) * step;
+                    to.offset(k * o).write(from.offset(k * s + at as isize).read());
+                }
+            }
+        });
     }
 }
 
@@ -186,7 +178,7 @@ unsafe fn copy_row<W: Copy>(from: *const W, to: *mut W, length: usize) {
     let bytes = length * size_of::<W>();
     // SAFETY: as the caller says; bytes may be copied whatever they mean.
     unsafe {
-        if bytes % size_of::<Piece>() == 0 && bytes <= 512 {
+        if bytes.is_multiple_of(size_of::<Piece>()) && bytes <= 512 {
             for k in 0..bytes / size_of::<Piece>() {
                 let piece = from.cast::<Piece>().add(k).read_unaligned();
                 to.cast::<Piece>().add(k).write_unaligned(piece);
@@ -207,12 +199,7 @@ impl Kernel for Gather {
         if self.grain == 1 {
             return 1.5;
         }
-        5.0 + self.grain as f64
-            * if self.nest.inner_stride(2) == 0 {
-                0.1 * size
-            } else {
-                1.0
-            }
+        5.0 + self.grain as f64 * if self.nest.inner_stride(2) == 0 { 0.1 * size } else { 1.0 }
     }
 
     fn run(&self, part: &Window, _: ThreadInfo, _: &mut [u8]) {
@@ -245,8 +232,11 @@ pub enum Write {
 enum Cut {
     /// Along a dimension of the iteration space that is not indexed.
     Dim(usize),
-    /// By index: each part walks everything and writes the targets of its range.
+    /// By index: each part walks everything and writes the targets of its range. That pays where
+    /// an index stands for a row.
     Range,
+    /// Not at all.
+    Whole,
 }
 
 /// target at index = or += source.
@@ -263,6 +253,9 @@ pub struct Scatter {
 /// A dimension shorter than this is not worth cutting along.
 const WIDE: i64 = 32;
 
+/// A row shorter than this is not worth deciding about once a part.
+const ROW: i64 = 8;
+
 impl Scatter {
     /// Operands of one shape and, for sums, one dtype. Two places of the iteration space meet in a
     /// target only where all dimensions along which the target has a stride agree.
@@ -270,17 +263,13 @@ impl Scatter {
         let (sizes, strides) = (target.layout.shape(), target.layout.strides());
         let wide = (0..sizes.len()).filter(|d| strides[*d] != 0 && sizes[*d] >= WIDE);
         // The outermost in memory: parts stay far from each other.
-        let cut = wide
-            .max_by_key(|d| strides[*d])
-            .map_or(Cut::Range, Cut::Dim);
-        Scatter {
-            arch,
-            target,
-            source,
-            index,
-            write,
-            cut,
-        }
+        let cut = wide.max_by_key(|d| strides[*d]).map(Cut::Dim);
+        let cut = cut.unwrap_or_else(|| {
+            let nest = Nest::new(&[&index.view.layout]);
+            let rows = nest.inner_stride(0) == 0 && nest.inner() >= ROW;
+            if rows { Cut::Range } else { Cut::Whole }
+        });
+        Scatter { arch, target, source, index, write, cut }
     }
 
     fn part(&self, lo: i64, hi: i64) -> Scatter {
@@ -308,11 +297,7 @@ impl Scatter {
         one: impl Fn(*mut T, *const T),
     ) {
         // The index first: the walk follows its order, so that the last of several writes wins.
-        let nest = Nest::new(&[
-            &self.index.view.layout,
-            &self.target.layout,
-            &self.source.layout,
-        ]);
+        let nest = Nest::new(&[&self.index.view.layout, &self.target.layout, &self.source.layout]);
         let [i, t, s] = [0, 1, 2].map(|k| nest.inner_stride(k) as isize);
         let target = self.target.start().cast::<T>();
         let source = self.source.start().cast::<T>();
@@ -340,10 +325,7 @@ impl Scatter {
                 for k in 0..length as isize {
                     let value = self.index.load(at.offset(k * i));
                     if range.contains(&value) {
-                        one(
-                            to.offset(k * t + (value * step) as isize),
-                            from.offset(k * s),
-                        );
+                        one(to.offset(k * t + (value * step) as isize), from.offset(k * s));
                     }
                 }
             }
@@ -409,6 +391,7 @@ impl Kernel for Scatter {
             _ if nothing => 0,
             Cut::Dim(d) => self.target.layout.shape()[d],
             Cut::Range => self.index.size,
+            Cut::Whole => 1,
         })
     }
 
@@ -421,6 +404,7 @@ impl Kernel for Scatter {
         let dim = part.dim(0);
         let (kernel, range) = match self.cut {
             Cut::Dim(_) => (self.part(dim.start, dim.end), 0..i64::MAX),
+            Cut::Whole => (*self, 0..i64::MAX),
             Cut::Range if info.total == 1 => (*self, 0..i64::MAX),
             Cut::Range => (*self, dim.start..dim.end),
         };

@@ -64,20 +64,10 @@ impl Lines {
 
 /// The same tensor, its elements `by` places further on.
 pub fn moved(view: &View, by: i64) -> View {
-    View {
-        ptr: view
-            .ptr
-            .wrapping_offset(by as isize * view.dtype.size() as isize),
-        ..*view
-    }
+    View { ptr: view.ptr.wrapping_offset(by as isize * view.dtype.size() as isize), ..*view }
 }
 
 /// The same tensor, its elements `by` places further on.
 pub fn moved_mut(view: &ViewMut, by: i64) -> ViewMut {
-    ViewMut {
-        ptr: view
-            .ptr
-            .wrapping_offset(by as isize * view.dtype.size() as isize),
-        ..*view
-    }
+    ViewMut { ptr: view.ptr.wrapping_offset(by as isize * view.dtype.size() as isize), ..*view }
 }

@@ -35,10 +35,7 @@ impl MaskedFill {
     ) -> MaskedFill {
         out.dtype = word_of(out.dtype);
         x.dtype = out.dtype;
-        MaskedFill {
-            operands: Operands::new(arch, out, [mask, x], aliased),
-            bits,
-        }
+        MaskedFill { operands: Operands::new(arch, out, [mask, x], aliased), bits }
     }
 }
 
@@ -81,15 +78,9 @@ impl Kernel for MaskedFill {
                 // SAFETY: whoever made the operands keeps their storages alive and their layouts
                 // inside; the scheduler gives each part its own elements.
                 unsafe {
-                    self.operands
-                        .for_blocks::<T, T>(dim.start, dim.end, &mut |[mask, x], out| {
-                            arch.dispatch(Select {
-                                mask,
-                                x,
-                                out,
-                                value,
-                            })
-                        });
+                    self.operands.for_blocks::<T, T>(dim.start, dim.end, &mut |[mask, x], out| {
+                        arch.dispatch(Select { mask, x, out, value })
+                    });
                 }
             }};
         }
@@ -113,11 +104,7 @@ pub struct Mask {
 impl Mask {
     /// Any dtype: what is not 0 is true.
     pub fn new(arch: Arch, view: View) -> Mask {
-        Mask {
-            arch,
-            view,
-            nest: row_major(&view.layout),
-        }
+        Mask { arch, view, nest: row_major(&view.layout) }
     }
 
     /// Number of elements.
@@ -175,15 +162,21 @@ impl Mask {
     /// The view's storage covers its layout and is alive; positions lie in it.
     pub unsafe fn positions(&self, start: i64, end: i64, out: &mut [i64]) {
         let mut at = 0;
+        let mut found = [0u16; BLOCK];
         // SAFETY: as the caller says.
         unsafe {
             self.blocks(start, end, &mut |first, truths| {
+                let mut count = 0;
                 for (i, truth) in truths.iter().enumerate() {
-                    if truth.0 != 0 && at < out.len() {
-                        out[at] = first + i as i64;
-                        at += 1;
-                    }
+                    // As in compress: written in any case.
+                    found[count & (BLOCK - 1)] = i as u16;
+                    count += (truth.0 != 0) as usize;
                 }
+                let count = count.min(out.len() - at);
+                for (to, i) in out[at..at + count].iter_mut().zip(&found) {
+                    *to = first + i64::from(*i);
+                }
+                at += count;
             });
         }
         out[at..].fill(0);
@@ -224,11 +217,7 @@ pub struct MaskedSelect {
 impl MaskedSelect {
     /// Both of one shape.
     pub fn new(arch: Arch, mask: View, x: View) -> MaskedSelect {
-        MaskedSelect {
-            mask: Mask::new(arch, mask),
-            x,
-            nest: row_major(&x.layout),
-        }
+        MaskedSelect { mask: Mask::new(arch, mask), x, nest: row_major(&x.layout) }
     }
 
     /// The mask, to count.
@@ -315,22 +304,14 @@ impl<T: Number> WithSimd for AllEqual<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
-        self.0
-            .iter()
-            .zip(self.1)
-            .fold(true, |all, (a, b)| all & (a == b))
+        self.0.iter().zip(self.1).fold(true, |all, (a, b)| all & (a == b))
     }
 }
 
 impl Equal {
     /// Both of one shape.
     pub fn new(arch: Arch, a: View, b: View) -> Equal {
-        Equal {
-            arch,
-            a,
-            b,
-            nest: Nest::new(&[&a.layout, &b.layout]),
-        }
+        Equal { arch, a, b, nest: Nest::new(&[&a.layout, &b.layout]) }
     }
 
     /// Number of positions.

@@ -9,5 +9,8 @@ pub mod index;
 pub mod lines;
 pub mod mask;
 pub mod matmul;
+pub mod philox;
+pub mod random;
 pub mod reduce;
 pub mod softmax;
+pub mod triangle;

@@ -69,10 +69,7 @@ crate::named_ops! {
 impl ReduceOp {
     /// Whether the place of an element matters: then elements are taken in row-major order.
     pub fn is_ordered(self) -> bool {
-        matches!(
-            self,
-            ReduceOp::Max | ReduceOp::Min | ReduceOp::Argmax | ReduceOp::Argmin
-        )
+        matches!(self, ReduceOp::Max | ReduceOp::Min | ReduceOp::Argmax | ReduceOp::Argmin)
     }
 
     /// Whether nothing at all has no result.
@@ -307,15 +304,7 @@ impl Reduce<'_> {
                     }
                 }
                 let (from, at) = (filled.as_ptr(), row + done);
-                fold_slab(
-                    self.arch,
-                    fold,
-                    from,
-                    width as isize,
-                    n as usize,
-                    at,
-                    states,
-                );
+                fold_slab(self.arch, fold, from, width as isize, n as usize, at, states);
             }
             done += n;
         }
@@ -335,47 +324,43 @@ impl Reduce<'_> {
         let step = plan.kept.inner_stride(1);
         let mut buffer = Room::<F::Element, ROOM>::new();
         let mut output = 0;
-        plan.kept
-            .pieces(1, first, states.len() as i64, |outputs, across| {
-                for i in 0..outputs {
-                    let state = slice::from_mut(&mut states[output]);
-                    output += 1;
-                    let size = self.input.dtype.size() as isize;
-                    let view = View {
-                        ptr: self
-                            .input
-                            .ptr
-                            .wrapping_offset((across + i * step) as isize * size),
-                        ..self.input
-                    };
-                    if plan.direct {
-                        let base = view.start().cast::<F::Element>();
-                        let mut at = row;
-                        plan.reduced.pieces(1, row, rows, |rows, down| {
-                            // SAFETY: the plan stays inside the input's layout.
-                            unsafe {
-                                let from = base.offset(down as isize);
-                                fold_slab(self.arch, fold, from, 1, rows as usize, at, state);
-                            }
-                            at += rows;
-                        });
-                        continue;
-                    }
-                    let mut done = 0;
-                    while done < rows {
-                        let n = (ROOM as i64).min(rows - done);
-                        let filled = buffer.slice(n as usize);
-                        let at = row + done;
-                        // SAFETY: positions of the plan; gather fills what is then read.
+        plan.kept.pieces(1, first, states.len() as i64, |outputs, across| {
+            for i in 0..outputs {
+                let state = slice::from_mut(&mut states[output]);
+                output += 1;
+                let size = self.input.dtype.size() as isize;
+                let view = View {
+                    ptr: self.input.ptr.wrapping_offset((across + i * step) as isize * size),
+                    ..self.input
+                };
+                if plan.direct {
+                    let base = view.start().cast::<F::Element>();
+                    let mut at = row;
+                    plan.reduced.pieces(1, row, rows, |rows, down| {
+                        // SAFETY: the plan stays inside the input's layout.
                         unsafe {
-                            gather(self.arch, &view, &plan.reduced, 1, at, filled);
-                            let from = filled.as_ptr();
-                            fold_slab(self.arch, fold, from, 1, n as usize, at, state);
+                            let from = base.offset(down as isize);
+                            fold_slab(self.arch, fold, from, 1, rows as usize, at, state);
                         }
-                        done += n;
-                    }
+                        at += rows;
+                    });
+                    continue;
                 }
-            });
+                let mut done = 0;
+                while done < rows {
+                    let n = (ROOM as i64).min(rows - done);
+                    let filled = buffer.slice(n as usize);
+                    let at = row + done;
+                    // SAFETY: positions of the plan; gather fills what is then read.
+                    unsafe {
+                        gather(self.arch, &view, &plan.reduced, 1, at, filled);
+                        let from = filled.as_ptr();
+                        fold_slab(self.arch, fold, from, 1, n as usize, at, state);
+                    }
+                    done += n;
+                }
+            }
+        });
     }
 
     /// Writes finished outputs.

@@ -261,11 +261,7 @@ impl<T: Real + Number> Columns<T> {
         let mut last = [<T as Real>::ZERO; W];
         for i in 0..W {
             let total = totals[i];
-            let value = if self.log {
-                Real::ln(total)
-            } else {
-                1.0 / total
-            };
+            let value = if self.log { Real::ln(total) } else { 1.0 / total };
             last[i] = Real::from_f64(value);
         }
         for r in 0..self.rows {

@@ -39,9 +39,9 @@ macro_rules! unary_table {
         float Digamma "digamma" "digamma" [] (x, p) { x.digamma() } "digamma(x)" "Derivative of lgamma.";
         strict Gelu "gelu" "gelu" [] (x, p) { T::gelu(x) } "T(0.5) * x * erfc(x * T(-0.70710678118654752))" "x times the normal distribution function at x.";
         strict GeluTanh "gelu_tanh" "geluTanh" [] (x, p) { T::gelu_tanh(x) } "T(0.5) * x * (T(1) + tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)))" "The tanh approximation of gelu.";
-        strict Silu "silu" "silu" [] (x, p) { T::gated(x, x.sigmoid()) } "x / (T(1) + exp(-x))" "x times sigmoid(x); also called swish.";
-        strict Mish "mish" "mish" [] (x, p) { T::gated(x, T::softplus(x, T::ONE, T::INFINITY).tanh()) } "x * tanh(log1p(exp(x)))" "x * tanh(softplus(x)).";
-        strict Hardswish "hardswish" "hardSwish" [] (x, p) { T::gated(x, T::unit(x)) } "x * min(max(x + T(3), T(0)), T(6)) / T(6)" "x * relu6(x + 3) / 6.";
+        strict Silu "silu" "silu" [] (x, p) { x * x.sigmoid() } "x / (T(1) + exp(-x))" "x times sigmoid(x); also called swish.";
+        strict Mish "mish" "mish" [] (x, p) { x * T::softplus(x, T::ONE, T::INFINITY).tanh() } "x * tanh(log1p(exp(x)))" "x * tanh(softplus(x)).";
+        strict Hardswish "hardswish" "hardSwish" [] (x, p) { x * T::unit(x) } "x * min(max(x + T(3), T(0)), T(6)) / T(6)" "x * relu6(x + 3) / 6.";
         strict Hardsigmoid "hardsigmoid" "hardSigmoid" [] (x, p) { T::unit(x) } "min(max(x + T(3), T(0)), T(6)) / T(6)" "relu6(x + 3) / 6.";
         strict LeakyRelu "leaky_relu" "leakyRelu" [negativeSlope] (x, p) { if x <= T::ZERO { x * p[0] } else { x } } "x <= T(0) ? x * p0 : x" "x above 0, negativeSlope * x below.";
         strict Elu "elu" "elu" [alpha] (x, p) { if x <= T::ZERO { p[0] * x.expm1() } else { x } } "x <= T(0) ? p0 * expm1(x) : x" "x above 0, alpha * (e^x - 1) below.";

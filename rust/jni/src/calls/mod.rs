@@ -7,7 +7,9 @@ mod elementwise;
 mod handle;
 mod index;
 mod matmul;
+mod random;
 mod reduce;
+mod shape;
 
 use crate::Methods;
 
@@ -17,9 +19,11 @@ pub const ALL: &[Methods] = &[
     creation::METHODS,
     elementwise::METHODS,
     handle::METHODS,
+    random::METHODS,
     reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
+    shape::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -30,10 +34,13 @@ pub const CODES: &[Code] = &[
     ("unary", elementwise::unary_code),
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
+    ("random", random::code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),
     ("index_put", index::put_code),
+    ("view", shape::code),
+    ("index_kind", shape::index_kind),
 ];

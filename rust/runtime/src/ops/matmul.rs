@@ -1,5 +1,6 @@
 //! Matrix products.
 
+mod batch;
 mod product;
 
 use wick_core::kernels::elementwise::Scalar;
@@ -14,7 +15,8 @@ use crate::ops::elementwise::{Out, binary, copy};
 use crate::ops::promote::{Arg, Overlap, check_out, overlap};
 use crate::tensor::Tensor;
 
-use product::{Batch, Operands};
+use batch::Batch;
+use product::{Job, Side, Want};
 
 named_ops! {
     /// Products of two tensors.
@@ -58,54 +60,39 @@ struct Shapes {
     col: bool,
 }
 
+/// Checks dtypes, ranks (zeros: any but 0) and the sizes to sum over.
+fn check(op: &'static str, ranks: (usize, usize), a: &Tensor, b: &Tensor) -> Result<()> {
+    let both = [a, b];
+    if ranks != (0, 0) && (a.rank(), b.rank()) != ranks {
+        let text = format!("expected {} and {} dimensions", ranks.0, ranks.1);
+        return Err(Error::shape(op, &both, text));
+    }
+    if a.rank() == 0 || b.rank() == 0 {
+        return Err(Error::shape(op, &both, "expected at least one dimension each"));
+    }
+    same_dtype(op, &both)?;
+    let (row, col) = (a.rank() > 1, b.rank() > 1);
+    let inner = (a.shape()[a.rank() - 1], b.shape()[b.rank() - 1 - col as usize]);
+    if inner.0 != inner.1 {
+        let what = match (row, col) {
+            (true, true) => "columns of the first and rows of the second",
+            (true, false) => "columns of the first and elements of the second",
+            (false, true) => "elements of the first and rows of the second",
+            (false, false) => "elements of the two",
+        };
+        let text = format!("the numbers of {what} must be equal, not {} and {}", inner.0, inner.1);
+        return Err(Error::shape(op, &both, text));
+    }
+    Ok(())
+}
+
 impl Shapes {
-    /// Checks dtypes, ranks and sizes. `op` decides only the ranks.
-    fn new(op: &'static str, ranks: (usize, usize), a: &Tensor, b: &Tensor) -> Result<Shapes> {
+    /// Of operands that have been checked.
+    fn new(op: &'static str, a: &Tensor, b: &Tensor) -> Result<Shapes> {
         let both = [a, b];
-        if ranks != (0, 0) && (a.rank(), b.rank()) != ranks {
-            let (x, y) = ranks;
-            return Err(Error::shape(
-                op,
-                &both,
-                format!("expected {x} and {y} dimensions"),
-            ));
-        }
-        if a.rank() == 0 || b.rank() == 0 {
-            return Err(Error::shape(
-                op,
-                &both,
-                "expected at least one dimension each",
-            ));
-        }
-        same_dtype(op, &both)?;
         let (row, col) = (a.rank() > 1, b.rank() > 1);
-        let inner = (
-            a.shape()[a.rank() - 1],
-            b.shape()[b.rank() - 1 - col as usize],
-        );
-        if inner.0 != inner.1 {
-            let what = match (row, col) {
-                (true, true) => "columns of the first and rows of the second",
-                (true, false) => "columns of the first and elements of the second",
-                (false, true) => "elements of the first and rows of the second",
-                (false, false) => "elements of the two",
-            };
-            let text = format!(
-                "the numbers of {what} must be equal, not {} and {}",
-                inner.0, inner.1
-            );
-            return Err(Error::shape(op, &both, text));
-        }
-        let a2 = if row {
-            a.clone()
-        } else {
-            a.with_layout(op, a.layout().unsqueeze(0))?
-        };
-        let b2 = if col {
-            b.clone()
-        } else {
-            b.with_layout(op, b.layout().unsqueeze(1))?
-        };
+        let a2 = if row { a.clone() } else { a.with_layout(op, a.layout().unsqueeze(0))? };
+        let b2 = if col { b.clone() } else { b.with_layout(op, b.layout().unsqueeze(1))? };
         let outer = |t: &Tensor| t.rank() - 2;
         let (x, y) = (&a2.shape()[..outer(&a2)], &b2.shape()[..outer(&b2)]);
         let sizes = broadcast(x, y).map(|(sizes, rank)| Layout::contiguous(&sizes[..rank]));
@@ -117,13 +104,7 @@ impl Shapes {
                 return Err(Error::shape(op, &both, text));
             }
         };
-        Ok(Shapes {
-            a: expand(op, &a2, &batch)?,
-            b: expand(op, &b2, &batch)?,
-            batch,
-            row,
-            col,
-        })
+        Ok(Shapes { a: expand(op, &a2, &batch)?, b: expand(op, &b2, &batch)?, batch, row, col })
     }
 
     /// Sizes of the result.
@@ -132,10 +113,7 @@ impl Shapes {
         let mut rank = self.batch.rank();
         sizes[..rank].copy_from_slice(self.batch.shape());
         let (m, n) = (self.a.shape()[rank], self.b.shape()[rank + 1]);
-        for size in [m]
-            .into_iter()
-            .filter(|_| self.row)
-            .chain([n].into_iter().filter(|_| self.col))
+        for size in [m].into_iter().filter(|_| self.row).chain([n].into_iter().filter(|_| self.col))
         {
             sizes[rank] = size;
             rank += 1;
@@ -220,38 +198,60 @@ pub fn matmul(
         MatmulOp::Inner => return inner(ctx, a, b, out),
         MatmulOp::Outer => return outer(ctx, a, b, out),
     };
-    let shapes = Shapes::new(name, ranks, a, b)?;
+    check(name, ranks, a, b)?;
+    if a.rank() <= 2
+        && b.rank() <= 2
+        && out.is_none()
+        && let Some(result) = direct(ctx, name, a, b)?
+    {
+        return Ok(Some(result));
+    }
+    let shapes = Shapes::new(name, a, b)?;
     let result = target(ctx, name, &shapes.result(name)?, &[a, b], out)?;
-    let operands = Operands {
+    let batch = Batch {
         out: shapes.matrices(name, &result)?,
         a: shapes.a,
         b: shapes.b,
         addend: None,
         alpha: Scalar::Int(1),
     };
-    Batch::new(ctx, name, operands)?.run(ctx);
+    batch.run(ctx, name)?;
     Ok(out.is_none().then_some(result))
+}
+
+/// Vectors and matrices that need no copies, on the shortest way: small products cost little more
+/// than a call. None: they do need some.
+fn direct(ctx: &Context, op: &'static str, a: &Tensor, b: &Tensor) -> Result<Option<Tensor>> {
+    let (row, col) = (a.rank() > 1, b.rank() > 1);
+    let k = a.shape()[a.rank() - 1];
+    let (m, n) = (if row { a.shape()[0] } else { 1 }, if col { b.shape()[1] } else { 1 });
+    let left = if row { Side::of(a) } else { Side::row(a) };
+    let right = if col { Side::of(b) } else { Side::column(b) };
+    let sizes = [m, n];
+    let shape = match (row, col) {
+        (true, true) => &sizes[..],
+        (true, false) => &sizes[..1],
+        (false, true) => &sizes[1..],
+        (false, false) => &[],
+    };
+    let sides = (left, right, Side::dense(m, n));
+    let job = Job::new(a.dtype(), (m, n, k), true, sides, Scalar::Int(1), None);
+    if job.wants() != Want::Nothing {
+        return Ok(None);
+    }
+    let result = Tensor::empty(ctx, op, a.dtype(), shape)?;
+    job.into(&result).run(ctx, None);
+    Ok(Some(result))
 }
 
 /// Elements of two vectors multiplied each with each; dtypes promote.
 fn outer(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<Option<Tensor>> {
     if (a.rank(), b.rank()) != (1, 1) {
-        return Err(Error::shape(
-            "outer",
-            &[a, b],
-            "expected 1 and 1 dimensions",
-        ));
+        return Err(Error::shape("outer", &[a, b], "expected 1 and 1 dimensions"));
     }
     let column = a.with_layout("outer", a.layout().unsqueeze(1))?;
     let args = (Arg::Tensor(&column), Arg::Tensor(b));
-    binary(
-        ctx,
-        BinaryOp::Mul,
-        args.0,
-        args.1,
-        None,
-        out.map_or(Out::New, Out::Into),
-    )
+    binary(ctx, BinaryOp::Mul, args.0, args.1, None, out.map_or(Out::New, Out::Into))
 }
 
 /// Sums over the last dimensions; a tensor without dimensions is a factor.
@@ -259,14 +259,7 @@ fn inner(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<
     let op = "inner";
     if a.rank() == 0 || b.rank() == 0 {
         let into = out.map_or(Out::New, Out::Into);
-        return binary(
-            ctx,
-            BinaryOp::Mul,
-            Arg::Tensor(a),
-            Arg::Tensor(b),
-            None,
-            into,
-        );
+        return binary(ctx, BinaryOp::Mul, Arg::Tensor(a), Arg::Tensor(b), None, into);
     }
     same_dtype(op, &[a, b])?;
     let (x, y) = (&a.shape()[..a.rank() - 1], &b.shape()[..b.rank() - 1]);
@@ -293,20 +286,10 @@ fn inner(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<
         Some(layout) => result.with_layout(op, Ok(layout))?,
         None => Tensor::empty(ctx, op, a.dtype(), &[m, n])?,
     };
-    let operands = Operands {
-        a: a2,
-        b: turned,
-        out: flat.clone(),
-        addend: None,
-        alpha: Scalar::Int(1),
-    };
-    Batch::new(ctx, op, operands)?.run(ctx);
+    let batch = Batch { a: a2, b: turned, out: flat.clone(), addend: None, alpha: Scalar::Int(1) };
+    batch.run(ctx, op)?;
     if direct.is_none() {
-        copy(
-            ctx,
-            &result,
-            &flat.with_layout(op, flat.layout().view(&sizes))?,
-        )?;
+        copy(ctx, &result, &flat.with_layout(op, flat.layout().view(&sizes))?)?;
     }
     Ok(out.is_none().then_some(result))
 }
@@ -332,13 +315,12 @@ pub fn addmm(
     let all = [c, a, b];
     same_dtype(name, &all)?;
     let (beta, alpha) = (factor(name, beta, &all)?, factor(name, alpha, &all)?);
-    let shapes = Shapes::new(name, ranks, a, b)?;
+    check(name, ranks, a, b)?;
+    let shapes = Shapes::new(name, a, b)?;
     let shape = shapes.result(name)?;
     let addend = c.broadcast_to(name, shape.shape()).map_err(|_| {
-        let text = format!(
-            "the first does not broadcast to the product's shape {:?}",
-            shape.shape()
-        );
+        let text =
+            format!("the first does not broadcast to the product's shape {:?}", shape.shape());
         Error::shape(name, &all, text)
     })?;
     let (result, fresh) = match out {
@@ -354,14 +336,9 @@ pub fn addmm(
         0.0 => None,
         _ => Some((shapes.matrices(name, &addend)?, beta)),
     };
-    let operands = Operands {
-        out: shapes.matrices(name, &result)?,
-        a: shapes.a,
-        b: shapes.b,
-        addend,
-        alpha,
-    };
-    Batch::new(ctx, name, operands)?.run(ctx);
+    let batch =
+        Batch { out: shapes.matrices(name, &result)?, a: shapes.a, b: shapes.b, addend, alpha };
+    batch.run(ctx, name)?;
     Ok(fresh.then_some(result))
 }
 

@@ -138,11 +138,11 @@ impl Shapes {
         let dims = over.dims.unwrap_or(&[]);
         let mask = dim_mask(dims, a.rank()).map_err(|e| Error::layout(op.name(), a, e))?;
         let gone = |d: usize| mask >> d & 1 == 1;
-        if op.needs_elements() {
-            if let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0) {
-                let why = format!("dimension {d} is empty: it has no extreme");
-                return Err(Error::index(op.name(), &[a], why));
-            }
+        if op.needs_elements()
+            && let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0)
+        {
+            let why = format!("dimension {d} is empty: it has no extreme");
+            return Err(Error::index(op.name(), &[a], why));
         }
         let mut shapes = Shapes {
             mask,
@@ -159,6 +159,11 @@ impl Shapes {
             shapes.rank += (over.keep_dim || !gone(d)) as usize;
         }
         Ok(shapes)
+        let result = (0..a.rank())
+            .filter(|d| over.keep_dim || !gone(*d))
+            .map(|d| if gone(d) { 1 } else { a.shape()[d] })
+            .collect();
+        Ok(Shapes { mask, keep_dim: over.keep_dim, result })
     }
 
     fn result(&self) -> &[i64] {
@@ -193,10 +198,7 @@ fn run(
     let mut input = a.view();
     if compute == DType::Bool && a.dtype().size() == 1 {
         // Any byte but 0 is true.
-        input = View {
-            dtype: DType::Bool,
-            ..input
-        };
+        input = View { dtype: DType::Bool, ..input };
     }
     if shapes.all
         && a.numel() <= Plan::WHOLE

@@ -26,11 +26,7 @@ pub fn softmax(
     let dim = wrap_dim(dim, a.rank()).map_err(fail)?;
     // The kernel takes dense tensors of one float type; others are copied to that first.
     let compute = result.compute();
-    let rounded = if result.is_half() && a.dtype() != result {
-        &cast(ctx, a, result)?
-    } else {
-        a
-    };
+    let rounded = if result.is_half() && a.dtype() != result { &cast(ctx, a, result)? } else { a };
     let input = if rounded.dtype() == compute && rounded.layout().is_contiguous() {
         rounded.clone()
     } else {
@@ -54,9 +50,5 @@ pub fn softmax(
     if out.numel() > 0 {
         ctx.run(&kernel);
     }
-    if compute == result {
-        Ok(out)
-    } else {
-        cast(ctx, &out, result)
-    }
+    if compute == result { Ok(out) } else { cast(ctx, &out, result) }
 }

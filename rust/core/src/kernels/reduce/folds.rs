@@ -97,11 +97,7 @@ use each;
 /// The type that an operation computes elements of a type in.
 pub fn compute(op: ReduceOp, dtype: DType) -> DType {
     use ReduceOp::*;
-    let float = if dtype == DType::F64 {
-        DType::F64
-    } else {
-        DType::F32
-    };
+    let float = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
     match op {
         Sum | Mean if dtype.is_float() => float,
         Sum | Mean => DType::I64,

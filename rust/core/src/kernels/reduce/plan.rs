@@ -40,10 +40,7 @@ struct Picked {
 
 impl Picked {
     fn new(input: &Layout, mask: u32, wanted: bool) -> Picked {
-        let mut out = Picked {
-            rank: 0,
-            dims: [0; MAX_RANK],
-        };
+        let mut out = Picked { rank: 0, dims: [0; MAX_RANK] };
         for d in 0..input.rank() {
             if (mask >> d & 1 == 1) == wanted {
                 out.dims[out.rank] = d;
@@ -107,12 +104,8 @@ impl Plan {
         };
         let plain = |dims: &Picked| Layout::contiguous(&dims.sizes(input)[..dims.rank]);
         let (kept_in, reduced_in) = (pick(input, &kept)?, pick(input, &reduced)?);
-        let kept_nest = Nest::new(&[
-            &plain(&kept)?,
-            &kept_in,
-            &pick(outs[0], &kept)?,
-            &pick(outs[1], &kept)?,
-        ]);
+        let kept_nest =
+            Nest::new(&[&plain(&kept)?, &kept_in, &pick(outs[0], &kept)?, &pick(outs[1], &kept)?]);
         let reduced_nest = Nest::new(&[&plain(&reduced)?, &reduced_in]);
         let (outputs, count) = (kept_in.numel(), reduced_in.numel());
 
@@ -128,10 +121,7 @@ impl Plan {
                         && (reduced_nest.inner() >= 64 || reduced_nest.inner() == count)
             };
         let both = if by_rows && !direct {
-            let mut all = Picked {
-                rank: input.rank(),
-                dims: reduced.dims,
-            };
+            let mut all = Picked { rank: input.rank(), dims: reduced.dims };
             all.dims[reduced.rank..all.rank].copy_from_slice(kept.dims());
             Nest::new(&[&plain(&all)?, &pick(input, &all)?])
         } else {
@@ -171,11 +161,7 @@ impl Plan {
 
     /// States that the caller must give room for; none where each output is one piece.
     pub fn states(&self) -> i64 {
-        if self.pieces > 1 {
-            self.pieces * self.outputs
-        } else {
-            0
-        }
+        if self.pieces > 1 { self.pieces * self.outputs } else { 0 }
     }
 
     pub(super) fn tiles(&self) -> i64 {

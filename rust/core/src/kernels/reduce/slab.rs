@@ -60,14 +60,7 @@ pub(super) unsafe fn fold_slab<F: Fold>(
     at: i64,
     states: &mut [F::State],
 ) {
-    arch.dispatch(Slab {
-        fold,
-        from,
-        stride,
-        rows,
-        at,
-        states,
-    });
+    arch.dispatch(Slab { fold, from, stride, rows, at, states });
 }
 
 impl<F: Fold> WithSimd for Slab<'_, F> {
@@ -118,8 +111,7 @@ impl<F: Fold> Slab<'_, F> {
             // SAFETY: rows × k of the slab's rows.
             unsafe { self.columns::<W>(self.from, stride, rows, states) };
             for (j, state) in states.iter_mut().enumerate() {
-                self.fold
-                    .place(state, k as i64, self.at + (j / columns) as i64);
+                self.fold.place(state, k as i64, self.at + (j / columns) as i64);
             }
             let mut left = k;
             while left > 1 {
@@ -160,20 +152,17 @@ impl<F: Fold> Slab<'_, F> {
                 let mut c = 0;
                 while c + W <= states.len() {
                     let states = &mut states[c..c + W];
-                    self.fold
-                        .block::<W>(from.add(c), stride, n, row as i64, states);
+                    self.fold.block::<W>(from.add(c), stride, n, row as i64, states);
                     c += W;
                 }
                 while c + FEW <= states.len() {
                     let states = &mut states[c..c + FEW];
-                    self.fold
-                        .block::<FEW>(from.add(c), stride, n, row as i64, states);
+                    self.fold.block::<FEW>(from.add(c), stride, n, row as i64, states);
                     c += FEW;
                 }
                 while c < states.len() {
                     let states = &mut states[c..c + 1];
-                    self.fold
-                        .block::<1>(from.add(c), stride, n, row as i64, states);
+                    self.fold.block::<1>(from.add(c), stride, n, row as i64, states);
                     c += 1;
                 }
             }

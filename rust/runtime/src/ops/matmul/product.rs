@@ -10,11 +10,9 @@ use faer::{Accum, MatMut, MatRef, Par};
 use wick_core::dtype::Element;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::matmul::{Mat, Product, SMALL, by_vector, dot, small, wide};
-use wick_core::{DType, Layout, Nest, Number, with_dtype};
+use wick_core::{DType, Nest, Number, with_dtype};
 
 use crate::context::Context;
-use crate::error::Result;
-use crate::ops::elementwise::copy_values;
 use crate::tensor::Tensor;
 
 /// Elements that one task of a long scalar product takes.
@@ -33,226 +31,224 @@ enum Path {
     Float,
 }
 
-/// `out = alpha * a b + beta * addend` for each matrix of a batch, ready to run.
-pub(super) struct Batch {
-    a: Tensor,
-    b: Tensor,
-    out: Tensor,
-    addend: Option<Tensor>,
+/// A matrix, or the first of a batch: its first element and its steps, none along a dimension of
+/// one element. The tensor it was taken of keeps its memory alive while the product runs, and its
+/// layout stays inside.
+#[derive(Clone, Copy)]
+pub(super) struct Side {
+    ptr: *mut u8,
+    rows: isize,
+    cols: isize,
+}
+
+impl Side {
+    /// The last two dimensions.
+    pub fn of(t: &Tensor) -> Side {
+        Side { ptr: t.view().start().cast_mut(), rows: step(t, 2), cols: step(t, 1) }
+    }
+
+    /// A vector as a matrix of one row.
+    pub fn row(t: &Tensor) -> Side {
+        Side { ptr: t.view().start().cast_mut(), rows: 0, cols: step(t, 1) }
+    }
+
+    /// A vector as a matrix of one column.
+    pub fn column(t: &Tensor) -> Side {
+        Side::row(t).turned()
+    }
+
+    /// A dense matrix that is still to be made.
+    pub fn dense(m: i64, n: i64) -> Side {
+        Side {
+            ptr: std::ptr::null_mut(),
+            rows: if m > 1 { n as isize } else { 0 },
+            cols: isize::from(n > 1),
+        }
+    }
+
+    fn turned(self) -> Side {
+        Side { rows: self.cols, cols: self.rows, ..self }
+    }
+
+    fn mat<S>(self) -> Mat<S> {
+        Mat { ptr: self.ptr.cast(), rows: self.rows, cols: self.cols }
+    }
+}
+
+/// `out = alpha * a b + beta * addend`, for one matrix or each of a batch. The operation has checked
+/// that the output lies apart from what is multiplied, and that its elements lie apart.
+#[derive(Clone, Copy)]
+pub(super) struct Job {
+    dtype: DType,
+    m: i64,
+    n: i64,
+    k: i64,
+    pub a: Side,
+    pub b: Side,
+    out: Side,
+    addend: Option<Side>,
     alpha: Scalar,
     beta: Scalar,
-    k: i64,
     path: Path,
+    /// The operands stand for the transposed ones, exchanged.
+    pub turned: bool,
 }
 
-/// Operands of [`Batch::new`]: matrices, or batches of them of one batch shape.
-pub(super) struct Operands {
-    pub a: Tensor,
-    pub b: Tensor,
-    pub out: Tensor,
-    /// The addend of the output's shape, with its factor.
-    pub addend: Option<(Tensor, Scalar)>,
-    pub alpha: Scalar,
+/// The copies that a job's loops want.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Want {
+    /// None: ready to run.
+    Nothing,
+    /// The left operand, dense.
+    Left,
+    /// The right operand, dense.
+    Right,
+    /// Both, dense and in f32.
+    Wide,
 }
 
-impl Batch {
-    /// Chooses loops and makes the copies that they need. Nothing is written yet.
-    pub fn new(ctx: &Context, op: &'static str, operands: Operands) -> Result<Batch> {
-        let Operands {
-            a,
-            b,
-            out,
-            addend,
-            alpha,
-        } = operands;
-        let (addend, beta) = match addend {
-            Some((c, beta)) => (Some(c), beta),
-            None => (None, Scalar::Int(0)),
-        };
+impl Job {
+    /// A product of `m` by `k` and `k` by `n`; `single`: of no batch.
+    pub fn new(
+        dtype: DType,
+        (m, n, k): (i64, i64, i64),
+        single: bool,
+        (a, b, out): (Side, Side, Side),
+        alpha: Scalar,
+        addend: Option<(Side, Scalar)>,
+    ) -> Job {
         // Without a sum its factor does not count, be it infinite; with factor 0 there is no sum.
-        let k = last(&a, 1);
-        let (k, alpha) = if k == 0 || alpha.to::<f64>() == 0.0 {
-            (0, Scalar::Int(0))
-        } else {
-            (k, alpha)
-        };
-        let mut batch = Batch {
+        let empty = k == 0 || alpha.to::<f64>() == 0.0;
+        let mut job = Job {
+            dtype,
+            m,
+            n,
+            k: if empty { 0 } else { k },
             a,
             b,
             out,
-            addend,
-            alpha,
-            beta,
-            k,
+            addend: addend.map(|(c, _)| c),
+            alpha: if empty { Scalar::Int(0) } else { alpha },
+            beta: addend.map_or(Scalar::Int(0), |(_, beta)| beta),
             path: Path::Wide,
+            turned: false,
         };
-        batch.fold(op)?;
-        batch.turn(op)?;
-        batch.choose();
-        batch.prepare(ctx, op)?;
-        Ok(batch)
+        // A vector is to be the right operand; else the output's rows the ones with elements side
+        // by side.
+        let vector = m == 1 || n == 1;
+        if vector && n != 1 || !vector && out.rows < out.cols {
+            job = Job {
+                m: n,
+                n: m,
+                a: b.turned(),
+                b: a.turned(),
+                out: out.turned(),
+                addend: job.addend.map(Side::turned),
+                turned: true,
+                ..job
+            };
+        }
+        job.path = job.choose(single);
+        job
     }
 
-    /// A batch by one matrix is one product, where the rows lie evenly.
-    fn fold(&mut self, op: &'static str) -> Result<()> {
-        let rank = self.a.rank();
-        let batched =
-            |t: &Tensor| (0..rank - 2).any(|d| t.shape()[d] != 1 && t.layout().strides()[d] != 0);
-        if rank == 2 || batched(&self.b) {
-            return Ok(());
-        }
-        let flat = |t: &Tensor| {
-            let rows = t.shape()[..rank - 1].iter().product();
-            t.layout().view(&[rows, last(t, 1)])
-        };
-        let (Ok(a), Ok(out)) = (flat(&self.a), flat(&self.out)) else {
-            return Ok(());
-        };
-        let addend = match &self.addend {
-            None => None,
-            Some(c) => match flat(c) {
-                Ok(layout) => Some(c.with_layout(op, Ok(layout))?),
-                Err(_) => return Ok(()),
-            },
-        };
-        let mut b = *self.b.layout();
-        for _ in 2..rank {
-            if b.shape()[0] == 0 {
-                return Ok(());
-            }
-            b = b
-                .select(0, 0)
-                .map_err(|e| crate::Error::layout(op, &self.b, e))?;
-        }
-        self.a = self.a.with_layout(op, Ok(a))?;
-        self.out = self.out.with_layout(op, Ok(out))?;
-        self.b = self.b.with_layout(op, Ok(b))?;
-        self.addend = addend;
-        Ok(())
-    }
-
-    /// Exchanges the operands, transposed, so that a vector is the right one, or else the output's
-    /// rows are the ones with elements side by side.
-    fn turn(&mut self, op: &'static str) -> Result<()> {
-        let (m, n) = (last(&self.out, 2), last(&self.out, 1));
-        let (rows, cols) = (step(&self.out, 2), step(&self.out, 1));
-        if if m == 1 || n == 1 {
-            n != 1
-        } else {
-            rows < cols
-        } {
-            let turned = |t: &Tensor| t.with_layout(op, t.layout().transpose(-2, -1));
-            (self.a, self.b) = (turned(&self.b)?, turned(&self.a)?);
-            self.out = turned(&self.out)?;
-            self.addend = self.addend.as_ref().map(turned).transpose()?;
-        }
-        Ok(())
-    }
-
-    fn choose(&mut self) {
-        let (m, n, k) = (last(&self.out, 2), last(&self.out, 1), self.k);
-        let tiny = SMALL as i64;
-        self.path = if k == 0 {
+    fn choose(&self, single: bool) -> Path {
+        let few = SMALL as i64;
+        // faer is good at small products too, but not at rows of up to four elements.
+        let widest = if matches!(self.dtype, DType::F32 | DType::F64) { 4 } else { few };
+        if self.k == 0 {
             Path::Wide
-        } else if n <= tiny && k <= tiny && m <= tiny {
+        } else if self.n <= widest && self.k <= few && self.m <= 4 * few {
             Path::Small
-        } else if m == 1 && n == 1 && self.out.numel() == 1 {
+        } else if self.m == 1 && self.n == 1 && single {
             Path::Dot
-        } else if n == 1 {
+        } else if self.n == 1 {
             Path::Vector
-        } else if self.out.dtype().is_float() {
+        } else if self.dtype.is_float() {
             Path::Float
         } else {
             Path::Wide
-        };
+        }
     }
 
-    /// Copies of operands whose steps the loops cannot take, or take badly.
-    fn prepare(&mut self, ctx: &Context, op: &'static str) -> Result<()> {
-        let dtype = self.out.dtype();
+    /// Whether operands must be copied, as the loops cannot take their steps or take them badly.
+    pub fn wants(&self) -> Want {
         match self.path {
-            Path::Vector | Path::Dot if self.k > 1 && step(&self.b, 2) != 1 => {
-                self.b = dense(ctx, op, &self.b, dtype)?;
-            }
-            Path::Wide if self.k > 0 && last(&self.b, 1) > 1 && step(&self.b, 1) != 1 => {
-                self.b = dense(ctx, op, &self.b, dtype)?;
-            }
-            Path::Float if dtype.is_half() => {
-                self.a = dense(ctx, op, &self.a, DType::F32)?;
-                self.b = dense(ctx, op, &self.b, DType::F32)?;
-            }
+            Path::Vector | Path::Dot if self.k > 1 && self.b.rows != 1 => Want::Right,
+            Path::Wide if self.k > 0 && self.n > 1 && self.b.cols != 1 => Want::Right,
+            Path::Float if self.dtype.is_half() => Want::Wide,
             // faer packs the right operand and walks the left one along k as it lies.
-            Path::Float if far_apart(&self.a, self.k, last(&self.b, 1)) => {
-                self.a = dense(ctx, op, &self.a, dtype)?;
+            Path::Float if self.k >= 256 && self.n >= 64 => {
+                if self.a.cols as usize * self.dtype.size() >= 64 {
+                    Want::Left
+                } else {
+                    Want::Nothing
+                }
             }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Computes everything.
-    pub fn run(&self, ctx: &Context) {
-        match (self.path, self.out.dtype()) {
-            (Path::Float, DType::F64) => self.float::<f64, f64>(ctx),
-            (Path::Float, DType::F32) => self.float::<f32, f32>(ctx),
-            (Path::Float, DType::F16) => self.float::<f32, half::f16>(ctx),
-            (Path::Float, DType::BF16) => self.float::<f32, half::bf16>(ctx),
-            (_, dtype) => with_dtype!(dtype, S => self.plain::<S>(ctx)),
+            _ => Want::Nothing,
         }
     }
 
-    /// The loops over the batch.
-    fn nest(&self) -> Nest {
-        let outer = [
-            Some(&self.out),
-            Some(&self.a),
-            Some(&self.b),
-            self.addend.as_ref(),
-        ]
-        .map(|t| t.map_or(Layout::scalar(), outer));
-        let layouts = [&outer[0], &outer[1], &outer[2], &outer[3]];
-        Nest::new(&layouts[..3 + self.addend.is_some() as usize])
+    /// With the output made meanwhile.
+    pub fn into(mut self, out: &Tensor) -> Job {
+        self.out.ptr = out.view().start().cast_mut();
+        self
     }
 
-    fn plain<S: Element>(&self, ctx: &Context) {
+    /// Computes everything. `nest`: the loops over the batch for output, left and right operand,
+    /// addend.
+    pub fn run(&self, ctx: &Context, nest: Option<&Nest>) {
+        match (self.path, self.dtype) {
+            (Path::Float, DType::F64) => self.float::<f64, f64>(ctx, nest),
+            (Path::Float, DType::F32) => self.float::<f32, f32>(ctx, nest),
+            (Path::Float, DType::F16) => self.float::<f32, half::f16>(ctx, nest),
+            (Path::Float, DType::BF16) => self.float::<f32, half::bf16>(ctx, nest),
+            (_, dtype) => with_dtype!(dtype, S => self.plain::<S>(ctx, nest)),
+        }
+    }
+
+    fn plain<S: Element>(&self, ctx: &Context, nest: Option<&Nest>) {
         let arch = ctx.arch();
-        let nest = self.nest();
         let one: Product<S> = Product {
-            m: last(&self.out, 2) as usize,
-            n: last(&self.out, 1) as usize,
+            m: self.m as usize,
+            n: self.n as usize,
             k: self.k as usize,
-            a: mat(&self.a),
-            b: mat(&self.b),
-            out: mat(&self.out),
-            addend: self.addend.as_ref().map(mat),
+            a: self.a.mat(),
+            b: self.b.mat(),
+            out: self.out.mat(),
+            addend: self.addend.map(Side::mat),
             alpha: self.alpha.to(),
             beta: self.beta.to(),
         };
-        let at = |i: i64| shifted(&one, &nest, i);
-        let (m, n, k) = (one.m as i64, one.n as i64, one.k as f64);
+        let at = |i: i64| Product {
+            out: moved(&one.out, nest, 0, i),
+            a: moved(&one.a, nest, 1, i),
+            b: moved(&one.b, nest, 2, i),
+            addend: one.addend.map(|c| moved(&c, nest, 3, i)),
+            ..one
+        };
+        let batch = nest.map_or(1, Nest::numel);
+        let (m, n, k) = (self.m, self.n, self.k as f64);
         match self.path {
             Path::Small => {
-                ctx.for_ranges(nest.numel(), 20.0 + m as f64 * (2.0 + k), &|start, end| {
+                let cost = 20.0 + m as f64 * (2.0 + k);
+                ctx.for_ranges(batch, cost, &|start, end| {
                     for i in start..end {
-                        // SAFETY: see `mat`; each matrix of the batch is one task's.
+                        // SAFETY: see `Side`; each matrix of the batch is one task's.
                         unsafe { small(arch, at(i)) };
                     }
-                })
+                });
             }
             Path::Vector => {
                 let easy = one.a.cols == 1 || one.a.rows == 1;
-                let element = if easy {
-                    0.03 * S::DTYPE.size() as f64
-                } else {
-                    1.0
-                };
-                ctx.for_ranges(nest.numel() * m, 2.0 + element * k, &|start, end| {
+                let element = if easy { 0.03 * S::DTYPE.size() as f64 } else { 1.0 };
+                ctx.for_ranges(batch * m, 2.0 + element * k, &|start, end| {
                     let mut row = start;
                     while row < end {
                         let (i, first) = (row / m, row % m);
                         let rows = (m - first).min(end - row);
                         let part = at(i).tile(first as usize, 0, rows as usize, 1);
-                        // SAFETY: see `mat`; each row is one task's.
+                        // SAFETY: see `Side`; each row is one task's.
                         unsafe { by_vector(arch, part) };
                         row += rows;
                     }
@@ -260,22 +256,17 @@ impl Batch {
             }
             Path::Dot => {
                 let sum = long_dot(ctx, &one);
-                // SAFETY: see `mat`; the output's one element.
+                // SAFETY: see `Side`; the output's one element.
                 unsafe { one.finish(0, 0, sum) };
             }
             Path::Wide | Path::Float => {
-                let tiles = Tiles {
-                    m,
-                    n,
-                    down: (m / 64).max(1),
-                    across: (n / 1024).max(1),
-                };
+                let tiles = Tiles { m, n, down: (m / 64).max(1), across: (n / 1024).max(1) };
                 let cost = 5.0 + 0.2 * tiles.mean() * (k + 1.0);
-                ctx.for_ranges(nest.numel() * tiles.count(), cost, &|start, end| {
+                ctx.for_ranges(batch * tiles.count(), cost, &|start, end| {
                     for task in start..end {
                         let (i, j, rows, cols) = tiles.place(task);
                         let part = at(task / tiles.count()).tile(i, j, rows, cols);
-                        // SAFETY: see `mat`; each tile is one task's.
+                        // SAFETY: see `Side`; each tile is one task's.
                         unsafe { wide(arch, part) };
                     }
                 });
@@ -285,53 +276,42 @@ impl Batch {
 
     /// `C` is what faer computes in and the operands' type, `D` the output's; they differ for half
     /// types, whose tiles are summed in `C` and rounded once.
-    fn float<C: Gemm, D: Element<Compute = C>>(&self, ctx: &Context) {
-        let nest = self.nest();
-        let (m, n) = (last(&self.out, 2), last(&self.out, 1));
-        let tiles = Tiles::for_float(m, n, self.k);
-        let (a, b) = (mat::<C>(&self.a), mat::<C>(&self.b));
-        let (out, addend) = (mat::<D>(&self.out), self.addend.as_ref().map(mat::<D>));
+    fn float<C: Gemm, D: Element<Compute = C>>(&self, ctx: &Context, nest: Option<&Nest>) {
+        let tiles = Tiles::for_float(self.m, self.n, self.k);
+        let (a, b) = (self.a.mat::<C>(), self.b.mat::<C>());
+        let (out, addend) = (self.out.mat::<D>(), self.addend.map(Side::mat::<D>));
         let (alpha, beta): (C, C) = (self.alpha.to(), self.beta.to());
-        let half = self.out.dtype().is_half();
+        let (half, k) = (self.dtype.is_half(), self.k as usize);
         let in_place = !half
             && self.beta.to::<f64>() == 1.0
             && addend.is_some_and(|c| c.ptr == out.ptr && c.rows == out.rows && c.cols == out.cols);
-        let cost = 50.0 + 0.003 * size_of::<C>() as f64 * tiles.mean() * self.k as f64;
-        ctx.for_ranges(nest.numel() * tiles.count(), cost, &|start, end| {
+        let cost = 20.0 + 0.003 * size_of::<C>() as f64 * tiles.mean() * self.k as f64;
+        let batch = nest.map_or(1, Nest::numel);
+        ctx.for_ranges(batch * tiles.count(), cost, &|start, end| {
             let mut scratch = Vec::<C>::new();
             for task in start..end {
                 let batch = task / tiles.count();
                 let (i, j, rows, cols) = tiles.place(task);
-                let out = moved(&out, &nest, 0, batch).from(i, j);
-                let addend = addend.map(|c| moved(&c, &nest, 3, batch).from(i, j));
-                if half {
-                    scratch.resize(rows * cols, C::ZERO);
-                }
+                let out = moved(&out, nest, 0, batch).from(i, j);
+                let addend = addend.map(|c| moved(&c, nest, 3, batch).from(i, j));
                 let sums = if half {
-                    Mat {
-                        ptr: scratch.as_mut_ptr(),
-                        rows: cols as isize,
-                        cols: 1,
-                    }
+                    scratch.resize(rows * cols, C::ZERO);
+                    Mat { ptr: scratch.as_mut_ptr(), rows: cols as isize, cols: 1 }
                 } else {
-                    Mat {
-                        ptr: out.ptr.cast::<C>(),
-                        rows: out.rows,
-                        cols: out.cols,
-                    }
+                    Mat { ptr: out.ptr.cast::<C>(), rows: out.rows, cols: out.cols }
                 };
                 let part = Product {
                     m: rows,
                     n: cols,
-                    k: self.k as usize,
-                    a: moved(&a, &nest, 1, batch).from(i, 0),
-                    b: moved(&b, &nest, 2, batch).from(0, j),
+                    k,
+                    a: moved(&a, nest, 1, batch).from(i, 0),
+                    b: moved(&b, nest, 2, batch).from(0, j),
                     out: sums,
                     addend: None,
                     alpha,
                     beta,
                 };
-                // SAFETY: see `mat`; each tile is one task's, and so is the scratch.
+                // SAFETY: see `Side`; each tile is one task's, and so is the scratch.
                 unsafe {
                     if let Some(c) = addend.filter(|_| !in_place) {
                         each(rows, cols, |i, j| {
@@ -363,11 +343,8 @@ fn each(rows: usize, cols: usize, mut f: impl FnMut(usize, usize)) {
 fn long_dot<S: Element>(ctx: &Context, p: &Product<S>) -> S::Compute {
     let k = p.k as i64;
     let part = |i: i64| {
-        let (first, length) = (
-            (i * DOT_RUN) as usize,
-            DOT_RUN.min(k - i * DOT_RUN) as usize,
-        );
-        // SAFETY: see `mat`; `prepare` has made the right vector dense.
+        let (first, length) = ((i * DOT_RUN) as usize, DOT_RUN.min(k - i * DOT_RUN) as usize);
+        // SAFETY: see `Side`; the right vector is dense, as `wants` said.
         unsafe {
             dot(
                 ctx.arch(),
@@ -383,11 +360,7 @@ fn long_dot<S: Element>(ctx: &Context, p: &Product<S>) -> S::Compute {
         return part(0);
     }
     let mut sums = vec![S::Compute::ZERO; runs as usize];
-    let to = Mat {
-        ptr: sums.as_mut_ptr(),
-        rows: 1,
-        cols: 0,
-    };
+    let to = Mat { ptr: sums.as_mut_ptr(), rows: 1, cols: 0 };
     let element = if p.a.cols == 1 { 0.06 } else { 1.0 };
     ctx.for_ranges(runs, element * DOT_RUN as f64, &|start, end| {
         for i in start..end {
@@ -395,9 +368,7 @@ fn long_dot<S: Element>(ctx: &Context, p: &Product<S>) -> S::Compute {
             unsafe { to.at(i as usize, 0).write(part(i)) };
         }
     });
-    sums.into_iter()
-        .reduce(Number::add)
-        .unwrap_or(S::Compute::ZERO)
+    sums.into_iter().reduce(Number::add).unwrap_or(S::Compute::ZERO)
 }
 
 /// The cut of a result: `down` by `across` tiles that differ little in size.
@@ -420,12 +391,7 @@ impl Tiles {
         } else {
             1
         };
-        Tiles {
-            m,
-            n,
-            down,
-            across: ((n + WIDTH / 2) / WIDTH).max(1),
-        }
+        Tiles { m, n, down, across: ((n + WIDTH / 2) / WIDTH).max(1) }
     }
 
     fn count(&self) -> i64 {
@@ -443,11 +409,7 @@ impl Tiles {
         let tile = task % self.count();
         let cut = |size: i64, parts: i64, i: i64, unit: i64| {
             let at = |i: i64| {
-                if i == parts {
-                    size
-                } else {
-                    size * i / parts / unit * unit
-                }
+                if i == parts { size } else { size * i / parts / unit * unit }
             };
             (at(i) as usize, (at(i + 1) - at(i)) as usize)
         };
@@ -486,70 +448,17 @@ macro_rules! gemm {
 }
 gemm! { f64 f32 }
 
-/// Size of a dimension counted from the last, which is 1.
-fn last(t: &Tensor, d: usize) -> i64 {
-    t.shape()[t.rank() - d]
-}
-
-/// Step along a dimension counted from the last, which is 1; none where there is nothing to step over.
-fn step(t: &Tensor, d: usize) -> i64 {
-    if last(t, d) <= 1 {
+/// Step along a dimension counted from the last, which is 1; 0 where there is nothing to step over.
+fn step(t: &Tensor, d: usize) -> isize {
+    let d = t.rank() - d;
+    if t.shape()[d] <= 1 {
         return 0;
     }
-    t.layout().strides()[t.rank() - d]
-}
-
-/// The first matrix of a batch. The tensor keeps its memory alive while the product runs, its
-/// layout stays inside, and the operation has checked that the output lies apart from what is read.
-fn mat<S: Element>(t: &Tensor) -> Mat<S> {
-    Mat {
-        ptr: t.view().start().cast_mut().cast(),
-        rows: step(t, 2) as isize,
-        cols: step(t, 1) as isize,
-    }
-}
-
-/// The batch dimensions.
-fn outer(t: &Tensor) -> Layout {
-    let (layout, rank) = (t.layout(), t.rank() - 2);
-    // Part of a valid layout is valid.
-    Layout::strided(&layout.shape()[..rank], &layout.strides()[..rank], 0)
-        .unwrap_or(Layout::scalar())
+    t.layout().strides()[d] as isize
 }
 
 /// A matrix of the batch.
-fn moved<S>(first: &Mat<S>, nest: &Nest, operand: usize, i: i64) -> Mat<S> {
-    Mat {
-        ptr: first.ptr.wrapping_offset(nest.offset(operand, i) as isize),
-        ..*first
-    }
-}
-
-fn shifted<S: Element>(first: &Product<S>, nest: &Nest, i: i64) -> Product<S> {
-    Product {
-        out: moved(&first.out, nest, 0, i),
-        a: moved(&first.a, nest, 1, i),
-        b: moved(&first.b, nest, 2, i),
-        addend: first.addend.map(|c| moved(&c, nest, 3, i)),
-        ..*first
-    }
-}
-
-/// Whether elements along k lie so far apart that walking them costs more than a copy.
-fn far_apart(a: &Tensor, k: i64, n: i64) -> bool {
-    k >= 256 && n >= 64 && step(a, 1) * a.dtype().size() as i64 >= 64
-}
-
-/// A copy whose matrices are dense and row-major; matrices that a batch repeats are copied once.
-fn dense(ctx: &Context, op: &'static str, t: &Tensor, dtype: DType) -> Result<Tensor> {
-    let mut once = Ok(*t.layout());
-    for d in 0..t.rank() - 2 {
-        if t.layout().strides()[d] == 0 && t.shape()[d] > 1 {
-            once = once.and_then(|l| l.narrow(d as i64, 0, 1));
-        }
-    }
-    let once = t.with_layout(op, once)?;
-    let copy = Tensor::empty(ctx, op, dtype, once.shape())?;
-    copy_values(ctx, &copy, &once);
-    copy.with_layout(op, copy.layout().expand(t.shape()))
+fn moved<S>(first: &Mat<S>, nest: Option<&Nest>, operand: usize, i: i64) -> Mat<S> {
+    let offset = nest.map_or(0, |nest| nest.offset(operand, i));
+    Mat { ptr: first.ptr.wrapping_offset(offset as isize), ..*first }
 }

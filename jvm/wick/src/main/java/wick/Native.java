@@ -38,7 +38,10 @@ public final class Native {
   /** The library's one exported symbol: registers all methods below and compares versions. */
   private static native void init(String version);
 
-  /** Code of an operation; families: unary binary ternary reduce along view create random matmul addmm index index_put. */
+  /**
+   * Code of an operation; families: unary binary ternary reduce along view index_kind create random
+   * matmul addmm index index_put.
+   */
   public static native int opCode(String family, String name);
 
   // handles and memory
@@ -135,13 +138,32 @@ public final class Native {
   /** {@code value}: a tensor without dimensions. */
   public static native void fillTensor(long a, long value);
 
-  // random: numbers are a function of (seed, offset, place) alone
+  // random: a number is a function of seed, offset and place alone; without {@code seeded} the
+  // default generator gives seed and offset and moves on
+  /** Starts the default generator anew. */
   public static native void seed(long seed);
 
-  /** {@code op}: rand randn normal randint bernoulli...; p, q: its parameters as double or long bits. */
-  public static native long random(int op, int dtype, long[] shape, long p, long q);
+  /** Fills seed and offset of the default generator. */
+  public static native void generatorState(long[] out);
 
-  public static native long randperm(int dtype, long n);
+  public static native void setGeneratorState(long seed, long offset);
+
+  /** The seed of an independent sequence; takes one step. */
+  public static native long splitGenerator(boolean seeded, long seed, long offset);
+
+  /**
+   * rand randn uniform normal bernoulli: p, q are the bits of doubles; randint: longs. A draw of n
+   * elements takes ceil(n / 32) steps.
+   */
+  public static native long random(
+      int op, int dtype, long[] shape, long p, long q, boolean seeded, long seed, long offset);
+
+  public static native void randomInPlace(
+      int op, long a, long p, long q, boolean seeded, long seed, long offset);
+
+  public static native long bernoulliOf(long probs, boolean seeded, long seed, long offset);
+
+  public static native long randperm(int dtype, long n, boolean seeded, long seed, long offset);
 
   // elementwise
   public static native long unary(int op, long a, double p0, double p1, double p2, long out);

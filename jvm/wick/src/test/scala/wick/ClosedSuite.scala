@@ -131,9 +131,9 @@ class ClosedSuite extends munit.FunSuite {
       for (_ <- 0 until 40) {
         val (t, x) = tensors(random.nextInt(8))
         random.nextInt(5) match {
-          case 0 => t.close()
+          case 0                           => t.close()
           case 1 if random.nextInt(6) == 0 => scopes(random.nextInt(3)).release()
-          case 2 =>
+          case 2                           =>
             try scopes(random.nextInt(3))(t)
             catch { case _: IllegalStateException => () }
           case _ =>
@@ -151,8 +151,23 @@ class ClosedSuite extends munit.FunSuite {
 
   // The methods that answer for closed tensors, and those that are not the user's.
   private val answers = Set(
-    "toString", "close", "release", "isClosed", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait",
-    "rawHandle", "dims", "dtypeUnchecked", "shapeText", "moveOut", "own", "ownAll"
+    "toString",
+    "close",
+    "release",
+    "isClosed",
+    "hashCode",
+    "equals",
+    "getClass",
+    "notify",
+    "notifyAll",
+    "wait",
+    "rawHandle",
+    "dims",
+    "dtypeUnchecked",
+    "shapeText",
+    "moveOut",
+    "own",
+    "ownAll"
   )
 
   private def publicMethods(c: Class[_]): List[Method] =
@@ -179,9 +194,11 @@ class ClosedSuite extends munit.FunSuite {
       case (c, _) if c == classOf[String]                 => "L"
       case (c, _) if c == classOf[STenOptions]            => STenOptions.d
       case (c, _) if c == classOf[DType]                  => DType.F64
+      case (c, _) if c == classOf[Generator]              => Generator(1)
       case (c, _) if c == classOf[Device]                 => CPU
       case (c, _) if c == classOf[FloatingPointPrecision] => DoublePrecision
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
+      case (c, _) if c == classOf[Index]                  => Index.at(0)
       case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
       case (c, _) if c == classOf[Array[Long]]            => Array(0L)
       case (c, _) if c == classOf[Array[Int]]             => Array(0)

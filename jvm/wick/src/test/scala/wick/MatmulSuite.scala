@@ -72,7 +72,11 @@ class MatmulSuite extends munit.FunSuite {
       check(a.inner(a), List(2, 2), List(5, 14, 14, 50))
       check(of(2, 1, 3)(i => i).bmm(of(2, 3, 1)(_ => 1)), List(2, 1, 1), List(3, 12))
       check(of(2)(_ => 1).addmm(a, b, 2, 1), List(2, 2), product.map(_ + 2))
-      check(of(1, 2, 1)(_ => 1).baddbmm(of(2, 2, 3)(_ => 1), of(2, 3, 2)(_ => 1), 2, 3), List(2, 2, 2), List.fill(8)(11d))
+      check(
+        of(1, 2, 1)(_ => 1).baddbmm(of(2, 2, 3)(_ => 1), of(2, 3, 2)(_ => 1), 2, 3),
+        List(2, 2, 2),
+        List.fill(8)(11d)
+      )
       check(of(2)(_ => 1).addmv(a, u, 3, 2), List(2), List(19, 55))
     }
   }

@@ -79,6 +79,7 @@ class MemorySuite extends munit.FunSuite {
   test("BR-216: a large tensor's memory goes back to the system") {
     assume(resident.isDefined, "this system does not say what is resident")
     val size = 256L * Megabyte
+    Wick.trim()
     val before = resident.get
     for (_ <- 0 until 10) {
       Scope.root { implicit scope =>

@@ -154,7 +154,10 @@ class ReduceSuite extends munit.FunSuite {
     in { implicit scope =>
       assertEquals(of(DType.U8, 2)(0, 7).any.dtype, DType.U8)
       val x = of(DType.F32, 2, 2)(0, 0.5, 1, 2)
-      assertEquals((values(x.any(1, keepDim = false)), values(x.all(1, keepDim = false))), (List(1.0, 1.0), List(0.0, 1.0)))
+      assertEquals(
+        (values(x.any(1, keepDim = false)), values(x.all(1, keepDim = false))),
+        (List(1.0, 1.0), List(0.0, 1.0))
+      )
       assertEquals(x.all.dtype, DType.Bool)
     }
   }

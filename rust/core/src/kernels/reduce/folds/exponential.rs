@@ -55,10 +55,7 @@ impl<T: Real + Number + Element> Fold for LogSumExp<T> {
 
     #[inline(always)]
     fn start(self) -> Exponentials<T> {
-        Exponentials {
-            max: T::LOWEST,
-            sum: 0.0,
-        }
+        Exponentials { max: T::LOWEST, sum: 0.0 }
     }
 
     #[inline(always)]
@@ -97,11 +94,7 @@ impl<T: Real + Number + Element> Fold for LogSumExp<T> {
 
     #[inline(always)]
     fn join(self, all: &mut Exponentials<T>, other: Exponentials<T>) {
-        let max = if other.max > all.max {
-            other.max
-        } else {
-            all.max
-        };
+        let max = if other.max > all.max { other.max } else { all.max };
         all.sum = all.raise(max) + other.raise(max);
         all.max = max;
     }

@@ -26,11 +26,7 @@ fn best_of<T: Number, const MAX: bool>(x: &[T]) -> T {
         let mut lanes = [best; LANES];
         for x in &mut blocks {
             for i in 0..LANES {
-                lanes[i] = if beats::<T, MAX>(x[i], lanes[i]) {
-                    x[i]
-                } else {
-                    lanes[i]
-                };
+                lanes[i] = if beats::<T, MAX>(x[i], lanes[i]) { x[i] } else { lanes[i] };
             }
         }
         for half in [32, 16, 8, 4, 2, 1] {
@@ -86,11 +82,7 @@ impl<T: Number + Element, const MAX: bool> Fold for Extreme<T, MAX> {
             // SAFETY: rows below `rows` can be read.
             let x: [T; W] = unsafe { row(from, stride, r) };
             for i in 0..W {
-                best[i] = if beats::<T, MAX>(x[i], best[i]) {
-                    x[i]
-                } else {
-                    best[i]
-                };
+                best[i] = if beats::<T, MAX>(x[i], best[i]) { x[i] } else { best[i] };
             }
         }
         states[..W].copy_from_slice(&best);
@@ -138,10 +130,7 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
 
     #[inline(always)]
     fn start(self) -> Found<T> {
-        Found {
-            best: T::ZERO,
-            place: -1,
-        }
+        Found { best: T::ZERO, place: -1 }
     }
 
     #[inline(always)]
@@ -167,13 +156,7 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
             }
             for (i, state) in states[..W].iter_mut().enumerate() {
                 let place = first + place[i] as i64;
-                self.join(
-                    state,
-                    Found {
-                        best: best[i],
-                        place,
-                    },
-                );
+                self.join(state, Found { best: best[i], place });
             }
         }
     }
@@ -197,6 +180,18 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
                 break;
             }
             start += LANES;
+            let is_it = |x: T| (x == best) | (x.is_nan() & best.is_nan());
+            let blocks = chunk.chunks(LANES);
+            let block = blocks
+                .map(
+                    #[inline(always)]
+                    |block| block.iter().fold(false, |any, x| any | is_it(*x)),
+                )
+                .position(|any| any)
+                .unwrap_or(0);
+            let rest = &chunk[block * LANES..];
+            let first = rest.iter().position(|x| is_it(*x)).unwrap_or(0);
+            *state = Found { best, place: at + (c * CHUNK + block * LANES + first) as i64 };
         }
         while start < n - 1 && !is_it(all[start]) {
             start += 1;

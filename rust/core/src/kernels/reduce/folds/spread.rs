@@ -19,11 +19,7 @@ pub struct Moments<T> {
 impl<T> Moments<T> {
     /// `correction` is taken from the divisor; `root`: the standard deviation.
     pub fn new(correction: f64, root: bool) -> Self {
-        Moments {
-            correction,
-            root,
-            of: PhantomData,
-        }
+        Moments { correction, root, of: PhantomData }
     }
 }
 
@@ -45,11 +41,7 @@ impl<T: Number + Element> Fold for Moments<T> {
 
     #[inline(always)]
     fn start(self) -> Spread {
-        Spread {
-            count: 0.0,
-            mean: 0.0,
-            squares: 0.0,
-        }
+        Spread { count: 0.0, mean: 0.0, squares: 0.0 }
     }
 
     #[inline(always)]
@@ -86,14 +78,7 @@ impl<T: Number + Element> Fold for Moments<T> {
                 }
             }
             for (i, state) in states[..W].iter_mut().enumerate() {
-                self.join(
-                    state,
-                    Spread {
-                        count,
-                        mean: mean[i],
-                        squares: squares[i],
-                    },
-                );
+                self.join(state, Spread { count, mean: mean[i], squares: squares[i] });
             }
         }
     }
@@ -162,11 +147,7 @@ impl<T: Number + Element> Fold for Norm2<T> {
 
     #[inline(always)]
     fn start(self) -> Squares {
-        Squares {
-            great: 0.0,
-            middle: 0.0,
-            small: 0.0,
-        }
+        Squares { great: 0.0, middle: 0.0, small: 0.0 }
     }
 
     #[inline(always)]

@@ -54,11 +54,8 @@ impl Compensated {
     #[inline(always)]
     fn add(&mut self, x: f64) {
         let sum = self.sum + x;
-        let (large, small) = if Real::abs(self.sum) >= Real::abs(x) {
-            (self.sum, x)
-        } else {
-            (x, self.sum)
-        };
+        let (large, small) =
+            if Real::abs(self.sum) >= Real::abs(x) { (self.sum, x) } else { (x, self.sum) };
         self.lost += (large - sum) + small;
         self.sum = sum;
     }
@@ -67,10 +64,7 @@ impl Compensated {
 impl Total for f64 {
     type Total = Compensated;
     type Sum = f64;
-    const EMPTY: Compensated = Compensated {
-        sum: 0.0,
-        lost: 0.0,
-    };
+    const EMPTY: Compensated = Compensated { sum: 0.0, lost: 0.0 };
     #[inline(always)]
     fn add_to(self, total: &mut Compensated) {
         total.add(self);
@@ -83,11 +77,7 @@ impl Total for f64 {
     #[inline(always)]
     fn value(total: &Compensated, divide: Option<i64>) -> f64 {
         // Past an infinity the correction is NaN and means nothing.
-        let sum = if Real::is_finite(total.sum) {
-            total.sum + total.lost
-        } else {
-            total.sum
-        };
+        let sum = if Real::is_finite(total.sum) { total.sum + total.lost } else { total.sum };
         divide.map_or(sum, |n| sum / n as f64)
     }
 }
@@ -120,10 +110,7 @@ pub struct Sum<T> {
 impl<T: Total> Sum<T> {
     /// A sum, or a mean.
     pub fn new(mean: bool) -> Sum<T> {
-        Sum {
-            mean,
-            of: PhantomData,
-        }
+        Sum { mean, of: PhantomData }
     }
 }
 

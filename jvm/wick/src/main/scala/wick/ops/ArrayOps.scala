@@ -69,6 +69,15 @@ private[wick] trait ArrayOps { self: STen =>
   /** As [[item]], exact over all of i64; floats are cut off. */
   def itemLong: Long = Native.itemLong(handle)
 
+  /** The same as [[item]]. */
+  def toDouble: Double = item
+
+  /** The same as [[itemLong]]. */
+  def toLong: Long = itemLong
+
+  /** Whether the one element of a tensor that has exactly one is not zero. */
+  def toBoolean: Boolean = item != 0
+
   private def cast[S: Sc](to: DType): STen =
     if (dtype == to) alias else STen.own(Native.cast(handle, to.number), this)
 

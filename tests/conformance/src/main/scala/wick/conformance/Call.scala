@@ -5,7 +5,6 @@ import wick._
 /** The arguments of a case, ready for use, and what its tensors held before. */
 final class Call(c: Case, file: SafeTensors)(implicit val scope: Scope) {
 
-
   private var loaded: Vector[(STen, Numbers)] = Vector.empty
 
   private def load(arg: Arg): Any = arg match {
@@ -69,5 +68,5 @@ final class Call(c: Case, file: SafeTensors)(implicit val scope: Scope) {
 object Call {
 
   /** The element types by the names of the vectors. */
-  val dtypes: Map[String, DType] = DType.all.map(d => d.name -> d).toMap
+  val dtypes: Map[String, DType] = DType.values.map(d => d.name -> d).toMap
 }

@@ -38,14 +38,14 @@ object Compare {
     if (got.size != want.size) Some(s"${got.size} values, expected ${want.size}")
     else {
       val firsts = got.zip(want).iterator.map {
-        case (t: STen, w: ExpectedTensor)       => meta(t, w)
-        case (v: Long, ExpectedInt(w))          => if (v == w) None else Some(s"$v, expected $w")
-        case (v: Boolean, ExpectedBool(w))      => if (v == w) None else Some(s"$v, expected $w")
-        case (v: Double, ExpectedFloat(w))      => if (near(v, w, c.rtol, c.atol)) None else Some(s"$v, expected $w")
-        case (other, w)                         => Some(s"$other, expected $w")
+        case (t: STen, w: ExpectedTensor)  => meta(t, w)
+        case (v: Long, ExpectedInt(w))     => if (v == w) None else Some(s"$v, expected $w")
+        case (v: Boolean, ExpectedBool(w)) => if (v == w) None else Some(s"$v, expected $w")
+        case (v: Double, ExpectedFloat(w)) => if (near(v, w, c.rtol, c.atol)) None else Some(s"$v, expected $w")
+        case (other, w)                    => Some(s"$other, expected $w")
       }
       firsts.collectFirst { case Some(fault) => fault }.orElse(c.check match {
-        case None                   => elementwise(c, file, got, want)
+        case None                   => elementwise(c, call, file, got, want)
         case Some("index_of_value") => Checks.indexOfValue(c, file, call, got, want)
         case Some("argextreme")     => Checks.argExtreme(c, file, call, got, want)
         case Some(other)            => Some(s"the check $other is not there yet")
@@ -53,11 +53,18 @@ object Compare {
     }
   }
 
-  def elementwise(c: Case, file: SafeTensors, got: Seq[Any], want: Seq[Expected]): Option[String] =
+  private def elementwise(
+      c: Case,
+      call: Call,
+      file: SafeTensors,
+      got: Seq[Any],
+      want: Seq[Expected]
+  ): Option[String] =
     got.zip(want).iterator.zipWithIndex
       .map {
         case ((t: STen, w: ExpectedTensor), i) =>
-          close(Tensors.numbers(t), Tensors.numbers(file.tensors(w.key)), c.rtol, c.atol).map(s => s"value $i: $s")
+          val expected = Decided(c, call, w, Tensors.numbers(file.tensors(w.key)))
+          close(Tensors.numbers(t), expected, c.rtol, c.atol).map(s => s"value $i: $s")
         case _ => None
       }
       .collectFirst { case Some(fault) => fault }

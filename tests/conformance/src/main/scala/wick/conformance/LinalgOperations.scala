@@ -1,7 +1,5 @@
 package wick.conformance
 
-import wick._
-
 import Operations._
 
 /** Matrix products. */

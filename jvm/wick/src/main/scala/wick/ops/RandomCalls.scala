@@ -1,0 +1,45 @@
+package wick
+
+/** The calls behind random operations. */
+private[wick] object RandomCalls {
+  val rand: Int = Native.opCode("random", "rand")
+  val randn: Int = Native.opCode("random", "randn")
+  val uniform: Int = Native.opCode("random", "uniform")
+  val normal: Int = Native.opCode("random", "normal")
+  val randint: Int = Native.opCode("random", "randint")
+  val bernoulli: Int = Native.opCode("random", "bernoulli")
+
+  /** Elements of a shape, which may not exist. */
+  private def count(dims: Array[Long]): Long =
+    if (dims.exists(_ <= 0)) 0L
+    else dims.foldLeft(1L)((n, d) => if (n > Long.MaxValue / d) Long.MaxValue else n * d)
+
+  def make[S: Sc](
+      op: Int,
+      name: String,
+      size: Seq[Long],
+      p: Long,
+      q: Long,
+      options: STenOptions,
+      generator: Generator
+  ): STen = {
+    if (options.isSparse) throw new DTypeException(s"$name: ${options.dtype} sparse: expected the strided layout")
+    if (options.isCuda) throw new DeviceException(s"$name: no CUDA backend is loaded")
+    val dims = size.toArray
+    like(op, options.dtype.number, dims, p, q, generator)
+  }
+
+  def like[S: Sc](op: Int, dtype: Int, dims: Array[Long], p: Long, q: Long, generator: Generator): STen = {
+    val raw = generator.draw(count(dims)) { (seeded, seed, offset) =>
+      Native.random(op, dtype, dims, p, q, seeded, seed, offset)
+    }
+    STen.own(raw, dims)
+  }
+
+  def inPlace(op: Int, t: STen, p: Long, q: Long, generator: Generator): Unit = {
+    val handle = t.handle
+    generator.draw(t.numel) { (seeded, seed, offset) =>
+      Native.randomInPlace(op, handle, p, q, seeded, seed, offset)
+    }
+  }
+}
