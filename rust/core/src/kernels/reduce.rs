@@ -88,13 +88,13 @@ const ROOM: usize = 2048;
 /// A reduction on its operands. Where the plan wants states, [`Combine`] follows.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
-pub struct Reduce {
+pub struct Reduce<'a> {
     pub arch: Arch,
     pub op: ReduceOp,
     /// What elements are computed in; see [`folds::compute`].
     pub compute: DType,
     pub correction: f64,
-    pub plan: Plan,
+    pub plan: &'a Plan,
     pub input: View,
     pub outs: [Option<ViewMut>; 2],
     /// Room for the plan's states, aligned for u64.
@@ -104,18 +104,64 @@ pub struct Reduce {
 }
 
 // SAFETY: the states are written at disjoint places by the work items, then read by Combine.
-unsafe impl Sync for Reduce {}
+unsafe impl Sync for Reduce<'_> {}
+
+/// Elements that lie in one run, reduced to one output without a plan.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Whole {
+    pub arch: Arch,
+    pub op: ReduceOp,
+    /// The elements' type too.
+    pub compute: DType,
+    pub correction: f64,
+    pub from: *const u8,
+    pub count: usize,
+    /// Each output's type and its element.
+    pub outs: [Option<(DType, *mut u8)>; 2],
+}
+
+impl Whole {
+    /// Runs it on this thread.
+    ///
+    /// # Safety
+    /// The elements can be read, the outputs written.
+    pub unsafe fn run(&self) {
+        unsafe fn run<F: Fold>(this: &Whole, fold: F) {
+            let mut state = [fold.start()];
+            let from = this.from.cast::<F::Element>();
+            // SAFETY: the caller's promise.
+            unsafe {
+                fold_slab(this.arch, fold, from, 1, this.count, 0, &mut state);
+                let (first, second) = fold.finish(&state[0], this.count as i64);
+                put(this.outs[0], first);
+                put(this.outs[1], second);
+            }
+        }
+        // SAFETY: the caller's promise.
+        folds::with_fold!(self.op, self.compute, self.correction, fold => unsafe { run(self, fold) })
+    }
+}
+
+/// # Safety
+/// The output can be written.
+unsafe fn put<T: Number>(out: Option<(DType, *mut u8)>, value: T) {
+    if let Some((dtype, to)) = out {
+        // SAFETY: one element of the type.
+        with_dtype!(dtype, D => unsafe { to.cast::<D>().write(D::store(value)) })
+    }
+}
 
 /// Joins the pieces of each output.
-pub struct Combine<'a>(pub &'a Reduce);
+pub struct Combine<'a>(pub &'a Reduce<'a>);
 
-impl Kernel for Reduce {
+impl Kernel for Reduce<'_> {
     fn window(&self) -> Window {
         Window::flat(self.plan.pieces * self.plan.tiles())
     }
 
     fn cost(&self) -> f64 {
-        let plan = &self.plan;
+        let plan = self.plan;
         let elements = plan.piece.min(plan.count) * plan.outputs.min(plan.tile);
         self.cost * elements.max(1) as f64
     }
@@ -149,7 +195,7 @@ impl Kernel for Combine<'_> {
     }
 }
 
-impl Reduce {
+impl Reduce<'_> {
     /// Bytes of one state.
     pub fn state_size(op: ReduceOp, compute: DType) -> usize {
         fn size<F: Fold>(_: F) -> usize {
@@ -160,7 +206,7 @@ impl Reduce {
 
     /// One tile of outputs over one piece.
     fn item<F: Fold>(&self, fold: F, item: i64) {
-        let plan = &self.plan;
+        let plan = self.plan;
         let (piece, tile) = (item / plan.tiles(), item % plan.tiles());
         let first = tile * plan.tile;
         let width = (plan.outputs - first).min(plan.tile);
@@ -197,7 +243,7 @@ impl Reduce {
     }
 
     fn combine<F: Fold>(&self, fold: F, output: i64) {
-        let plan = &self.plan;
+        let plan = self.plan;
         let mut all = fold.start();
         for piece in 0..plan.pieces {
             // SAFETY: Reduce has written all states.
@@ -220,7 +266,7 @@ impl Reduce {
         rows: i64,
         states: &mut [F::State],
     ) {
-        let (plan, width) = (&self.plan, states.len());
+        let (plan, width) = (self.plan, states.len());
         if plan.direct {
             let base = self.input.start().cast::<F::Element>();
             let stride = plan.reduced.inner_stride(1) as isize;
@@ -274,7 +320,7 @@ impl Reduce {
         rows: i64,
         states: &mut [F::State],
     ) {
-        let plan = &self.plan;
+        let plan = self.plan;
         let step = plan.kept.inner_stride(1);
         let mut buffer = Room::<F::Element, ROOM>::new();
         let mut output = 0;

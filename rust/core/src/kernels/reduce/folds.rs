@@ -45,8 +45,8 @@ pub trait Fold: Copy + Send + Sync {
         states: &mut [Self::State],
     );
 
-    /// Whether [`Fold::run`] is there, and faster for one column.
-    const RUNS: bool = false;
+    /// Up to how many elements of one output [`Fold::run`] is faster than blocks.
+    const RUN: usize = 0;
 
     /// Adds `n` ≥ 1 adjacent elements of one output to its state, the first being element `at`.
     ///

@@ -76,6 +76,9 @@ impl Picked {
 }
 
 impl Plan {
+    /// Elements that are never cut into pieces, however few outputs there are.
+    pub const WHOLE: i64 = PIECE;
+
     /// Reduces the dimensions of `mask`. The outputs have the input's rank, with size 1 at those
     /// dimensions. `same`: elements are computed in the type they have in memory. `ordered`:
     /// elements of an output are taken in row-major order.

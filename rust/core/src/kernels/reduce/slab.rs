@@ -88,7 +88,7 @@ impl<F: Fold> Slab<'_, F> {
     #[inline(always)]
     unsafe fn go<const W: usize>(mut self) {
         let columns = self.states.len();
-        if F::RUNS && columns == 1 && self.stride == 1 {
+        if self.rows <= F::RUN && columns == 1 && self.stride == 1 && self.rows > 0 {
             let mut state = self.fold.start();
             // SAFETY: one column without gaps is a run.
             unsafe { self.fold.run(self.from, self.rows, self.at, &mut state) };

@@ -14,8 +14,6 @@ fn beats<T: Number, const MAX: bool>(x: T, best: T) -> bool {
     (better | x.is_nan()) & !best.is_nan()
 }
 
-/// Elements whose best is found before its place.
-const CHUNK: usize = 4096;
 /// Independent chains of a search.
 const LANES: usize = 64;
 
@@ -163,18 +161,25 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
         }
     }
 
-    const RUNS: bool = true;
+    const RUN: usize = 4096;
 
     #[inline(always)]
     unsafe fn run(self, from: *const T, n: usize, at: i64, state: &mut Found<T>) {
         // SAFETY: the caller's elements.
         let all = unsafe { core::slice::from_raw_parts(from, n) };
-        // The best of a chunk, and only where it is better the place, from the nearest cache.
-        for (c, chunk) in all.chunks(CHUNK).enumerate() {
-            let best = best_of::<T, MAX>(chunk);
-            if state.place >= 0 && !beats::<T, MAX>(best, state.best) {
-                continue;
+        let best = best_of::<T, MAX>(all);
+        let is_it = |x: T| (x == best) | (x.is_nan() & best.is_nan());
+        // Whole blocks are compared first: their answers need no branch an element.
+        let mut start = 0;
+        for block in all.chunks(LANES) {
+            let mut any = false;
+            for x in block {
+                any |= is_it(*x);
             }
+            if any {
+                break;
+            }
+            start += LANES;
             let is_it = |x: T| (x == best) | (x.is_nan() & best.is_nan());
             let blocks = chunk.chunks(LANES);
             let block = blocks
@@ -188,6 +193,11 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
             let first = rest.iter().position(|x| is_it(*x)).unwrap_or(0);
             *state = Found { best, place: at + (c * CHUNK + block * LANES + first) as i64 };
         }
+        while start < n - 1 && !is_it(all[start]) {
+            start += 1;
+        }
+        let place = at + start as i64;
+        self.join(state, Found { best, place });
     }
 
     #[inline(always)]
