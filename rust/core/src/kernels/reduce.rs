@@ -127,7 +127,7 @@ impl Whole {
     /// # Safety
     /// The elements can be read, the outputs written.
     pub unsafe fn run(&self) {
-        unsafe fn run<F: Fold>(this: &Whole, fold: F) {
+        fn run<F: Fold>(this: &Whole, fold: F) {
             let mut state = [fold.start()];
             let from = this.from.cast::<F::Element>();
             // SAFETY: the caller's promise.
@@ -138,8 +138,7 @@ impl Whole {
                 put(this.outs[1], second);
             }
         }
-        // SAFETY: the caller's promise.
-        folds::with_fold!(self.op, self.compute, self.correction, fold => unsafe { run(self, fold) })
+        folds::with_fold!(self.op, self.compute, self.correction, fold => run(self, fold))
     }
 }
 

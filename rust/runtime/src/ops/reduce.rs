@@ -138,19 +138,14 @@ impl Shapes {
         let dims = over.dims.unwrap_or(&[]);
         let mask = dim_mask(dims, a.rank()).map_err(|e| Error::layout(op.name(), a, e))?;
         let gone = |d: usize| mask >> d & 1 == 1;
-        if op.needs_elements()
-            && let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0)
-        {
-            let why = format!("dimension {d} is empty: it has no extreme");
-            return Err(Error::index(op.name(), &[a], why));
+        if op.needs_elements() {
+            if let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0) {
+                let why = format!("dimension {d} is empty: it has no extreme");
+                return Err(Error::index(op.name(), &[a], why));
+            }
         }
-        let mut shapes = Shapes {
-            mask,
-            keep_dim: over.keep_dim,
-            all: true,
-            result: [1; MAX_RANK],
-            rank: 0,
-        };
+        let mut shapes =
+            Shapes { mask, keep_dim: over.keep_dim, all: true, result: [1; MAX_RANK], rank: 0 };
         for d in 0..a.rank() {
             if !gone(d) {
                 shapes.all = false;
@@ -159,11 +154,6 @@ impl Shapes {
             shapes.rank += (over.keep_dim || !gone(d)) as usize;
         }
         Ok(shapes)
-        let result = (0..a.rank())
-            .filter(|d| over.keep_dim || !gone(*d))
-            .map(|d| if gone(d) { 1 } else { a.shape()[d] })
-            .collect();
-        Ok(Shapes { mask, keep_dim: over.keep_dim, result })
     }
 
     fn result(&self) -> &[i64] {

@@ -180,18 +180,6 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
                 break;
             }
             start += LANES;
-            let is_it = |x: T| (x == best) | (x.is_nan() & best.is_nan());
-            let blocks = chunk.chunks(LANES);
-            let block = blocks
-                .map(
-                    #[inline(always)]
-                    |block| block.iter().fold(false, |any, x| any | is_it(*x)),
-                )
-                .position(|any| any)
-                .unwrap_or(0);
-            let rest = &chunk[block * LANES..];
-            let first = rest.iter().position(|x| is_it(*x)).unwrap_or(0);
-            *state = Found { best, place: at + (c * CHUNK + block * LANES + first) as i64 };
         }
         while start < n - 1 && !is_it(all[start]) {
             start += 1;
