@@ -138,11 +138,11 @@ impl Shapes {
         let dims = over.dims.unwrap_or(&[]);
         let mask = dim_mask(dims, a.rank()).map_err(|e| Error::layout(op.name(), a, e))?;
         let gone = |d: usize| mask >> d & 1 == 1;
-        if op.needs_elements() {
-            if let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0) {
-                let why = format!("dimension {d} is empty: it has no extreme");
-                return Err(Error::index(op.name(), &[a], why));
-            }
+        if op.needs_elements()
+            && let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0)
+        {
+            let why = format!("dimension {d} is empty: it has no extreme");
+            return Err(Error::index(op.name(), &[a], why));
         }
         let mut shapes =
             Shapes { mask, keep_dim: over.keep_dim, all: true, result: [1; MAX_RANK], rank: 0 };
