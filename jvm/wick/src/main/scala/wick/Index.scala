@@ -35,36 +35,38 @@ sealed abstract class Index private[wick] {
   */
 final case class Slice(start: Long = 0, end: Long = Long.MaxValue, step: Long = 1) extends Index {
   private[wick] def encode(to: Array[Long], at: Int): Unit =
-    Index.put(to, at, Index.sliceCode, start, end, step)
+    Index.put(to, at, Index.Kind.slice, start, end, step)
 }
 
 /** As many whole dimensions as the other places leave. */
 case object --- extends Index {
-  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.restCode, 0, 0, 0)
+  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.Kind.rest, 0, 0, 0)
 }
 
 /** A new dimension of size 1. */
 case object NewAxis extends Index {
-  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.newCode, 0, 0, 0)
+  private[wick] def encode(to: Array[Long], at: Int): Unit = Index.put(to, at, Index.Kind.fresh, 0, 0, 0)
 }
 
 /** Turns numbers, ranges and `::` into indices. */
 object Index {
 
   private final case class At(index: Long) extends Index {
-    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, atCode, index, 0, 0)
+    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, Kind.at, index, 0, 0)
   }
 
   private case object All extends Index {
-    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, allCode, 0, 0, 0)
+    private[wick] def encode(to: Array[Long], at: Int): Unit = put(to, at, Kind.all, 0, 0, 0)
   }
 
-  private def code(name: String): Long = Native.opCode("index_kind", name).toLong
-  private lazy val atCode = code("at")
-  private lazy val allCode = code("all")
-  private[wick] lazy val sliceCode = code("slice")
-  private[wick] lazy val restCode = code("rest")
-  private[wick] lazy val newCode = code("new")
+  private[wick] object Kind {
+    private def code(name: String): Long = Native.opCode("index_kind", name).toLong
+    val at: Long = code("at")
+    val all: Long = code("all")
+    val slice: Long = code("slice")
+    val rest: Long = code("rest")
+    val fresh: Long = code("new")
+  }
 
   private[wick] def put(to: Array[Long], at: Int, kind: Long, p: Long, q: Long, r: Long): Unit = {
     to(at) = kind

@@ -15,7 +15,8 @@ private[wick] object Printing {
   private val Most = 5000L // what a summary may show, at any rank
   private val Width = 75
   private val Prefix = "STen("
-  private lazy val narrowCode = Native.opCode("view", "narrow")
+  // An object, which like a lazy val waits for its first use, without Scala 3.3's use of Unsafe.
+  private object Codes { val narrow: Int = Native.opCode("view", "narrow") }
 
   /** The elements, then element type and shape. */
   def show(t: STen): String = {
@@ -63,7 +64,7 @@ private[wick] object Printing {
             start(d) = if (last) plan.edge else 0
             length(d) = plan.edge
             val from = if (last) plan.dims(d) - plan.edge else 0L
-            val raw = Native.view(narrowCode, piece, d.toLong, from, plan.edge.toLong, 0L)
+            val raw = Native.view(Codes.narrow, piece, d.toLong, from, plan.edge.toLong, 0L)
             piece = raw & Native.HANDLE_MASK
             views.enter(piece)
           }
@@ -199,7 +200,8 @@ private[wick] object Printing {
       val digits = xs.map(x => if (x.isNaN || x.isInfinite) null else decimal(x, dtype))
       val texts = if (scientific) exponential(xs, digits) else positional(xs, digits)
       right(xs.zip(texts).map { case (x, s) =>
-        if (x.isNaN) "nan" else if (x.isInfinite) { if (x > 0) "inf" else "-inf" }
+        if (x.isNaN) "nan"
+        else if (x.isInfinite) { if (x > 0) "inf" else "-inf" }
         else s
       })
     }
@@ -209,7 +211,7 @@ private[wick] object Printing {
     private def positional(xs: Array[Double], digits: Array[Decimal]): Array[String] = {
       val texts = xs.zip(digits).map {
         case (_, null) => ""
-        case (x, d) =>
+        case (x, d)    =>
           val text = trimZeros(d.abs.setScale(Precision, RoundingMode.HALF_EVEN).toPlainString)
           sign(x) + text
       }

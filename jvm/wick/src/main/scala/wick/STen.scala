@@ -41,7 +41,7 @@ final class STen private[wick] (
   @volatile private[this] var owner: Scope = owner0
   @volatile private[this] var slot: Int = slot0
   private[this] var shapeList: List[Long] = null
-  private[this] val trace: Tracing.Record =
+  private[this] val birth: Tracing.Record =
     if (Tracing.on) Tracing.born(rawHandle, dims, owner0) else null
 
   /** The native handle of a tensor that is open: every operation passes here. */
@@ -61,7 +61,7 @@ final class STen private[wick] (
       open
     }
     if (mine) {
-      if (trace != null) Tracing.died(rawHandle)
+      if (birth != null) Tracing.died(rawHandle)
       Native.release(rawHandle)
     }
   }
@@ -86,11 +86,11 @@ final class STen private[wick] (
       catch {
         case t: Throwable =>
           slot = STen.ClosedByMove
-          if (trace != null) Tracing.died(rawHandle)
+          if (birth != null) Tracing.died(rawHandle)
           throw t
       }
       owner = to
-      if (trace != null) trace.scope = to.describe
+      if (birth != null) birth.scope = to.describe
     }
 
   private def closedError: ClosedTensorException = {
@@ -100,7 +100,7 @@ final class STen private[wick] (
       case _                 => s"its scope ${owner.describe} has ended"
     }
     val sites =
-      if (trace != null) trace.sites
+      if (birth != null) birth.sites
       else if (Tracing.on) "\n(it was made before tracing was switched on)"
       else "\n(Wick.tracing = true records where tensors are made and closed)"
     new ClosedTensorException(

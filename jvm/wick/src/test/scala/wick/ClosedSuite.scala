@@ -131,9 +131,9 @@ class ClosedSuite extends munit.FunSuite {
       for (_ <- 0 until 40) {
         val (t, x) = tensors(random.nextInt(8))
         random.nextInt(5) match {
-          case 0 => t.close()
+          case 0                           => t.close()
           case 1 if random.nextInt(6) == 0 => scopes(random.nextInt(3)).release()
-          case 2 =>
+          case 2                           =>
             try scopes(random.nextInt(3))(t)
             catch { case _: IllegalStateException => () }
           case _ =>
@@ -151,8 +151,23 @@ class ClosedSuite extends munit.FunSuite {
 
   // The methods that answer for closed tensors, and those that are not the user's.
   private val answers = Set(
-    "toString", "close", "release", "isClosed", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait",
-    "rawHandle", "dims", "dtypeUnchecked", "shapeText", "moveOut", "own", "ownAll"
+    "toString",
+    "close",
+    "release",
+    "isClosed",
+    "hashCode",
+    "equals",
+    "getClass",
+    "notify",
+    "notifyAll",
+    "wait",
+    "rawHandle",
+    "dims",
+    "dtypeUnchecked",
+    "shapeText",
+    "moveOut",
+    "own",
+    "ownAll"
   )
 
   private def publicMethods(c: Class[_]): List[Method] =

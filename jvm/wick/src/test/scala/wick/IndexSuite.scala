@@ -290,7 +290,20 @@ class IndexSuite extends munit.FunSuite {
 
   test("every dtype moves bit by bit") {
     clean { implicit scope =>
-      for (dtype <- List(DType.F64, DType.F32, DType.F16, DType.BF16, DType.I64, DType.I32, DType.I16, DType.I8, DType.U8, DType.Bool)) {
+      for (
+        dtype <- List(
+          DType.F64,
+          DType.F32,
+          DType.F16,
+          DType.BF16,
+          DType.I64,
+          DType.I32,
+          DType.I16,
+          DType.I8,
+          DType.U8,
+          DType.Bool
+        )
+      ) {
         val x = of(dtype, 2, 2)(1, 0, 0, 1)
         val picked = x.indexSelect(0, vector(1, 0)).gather(1, longs(2, 1)(1, 0))
         assertEquals((picked.dtype, values(picked)), (dtype, List(1.0, 1.0)))

@@ -54,7 +54,8 @@ class ShapeSuite extends munit.FunSuite {
       assertEquals(values(base.select(2, 0)), List.fill(6)(100L))
       base.copyFrom(counted(2, 3, 4))
       assertEquals(values(column), List(0L, 4L, 8L, 12L, 16L, 20L))
-      val copies = List(base.t3.contiguous, base.cloneTensor, base.t3.reshape(24), base.flip(List(0)), base.repeat(List(1, 1, 1)))
+      val copies =
+        List(base.t3.contiguous, base.cloneTensor, base.t3.reshape(24), base.flip(List(0)), base.repeat(List(1, 1, 1)))
       for (c <- copies) assert(!c.sharesStorageWith(base) && c.isContiguous)
     }
   }
@@ -364,6 +365,22 @@ class ShapeSuite extends munit.FunSuite {
       assertEquals(values(counted(1).expand(List(0))), Nil)
       assertEquals(shape(x.viewAs(counted(1, 3))), List(1L, 3L))
       assertEquals(shape(x.reshapeAs(counted(1, 3))), List(1L, 3L))
+    }
+  }
+
+  test("LP-10: unbroadcast sums what broadcasting stretched") {
+    Scope.root[Unit] { implicit scope =>
+      val x = counted(2, 3)
+      assert(x.unbroadcast(List(2, 3)) eq x)
+      assertEquals(values(x.unbroadcast(List(1, 3))), List(3L, 5L, 7L))
+      assertEquals(shape(x.unbroadcast(List(3))), List(3L))
+      assertEquals(values(x.unbroadcast(List(3))), List(3L, 5L, 7L))
+      assertEquals(values(x.unbroadcast(List(2, 1))), List(3L, 12L))
+      assertEquals(shape(x.unbroadcast(Nil)), Nil)
+      assertEquals(values(x.unbroadcast(Nil)), List(15L))
+      assertEquals(shape(counted(1, 3).unbroadcast(List(3))), List(3L))
+      assertEquals(shape(counted(0, 3).unbroadcast(List(1, 3))), List(1L, 3L))
+      intercept[ShapeException](x.unbroadcast(List(4)))
     }
   }
 

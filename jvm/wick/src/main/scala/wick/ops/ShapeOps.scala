@@ -154,6 +154,25 @@ private[wick] trait ShapeOps { self: STen =>
   /** This expanded to the shape of another tensor. */
   def expandAs[S: Sc](other: STen): STen = expand(other.shape)
 
+  /** Undoes a broadcast, as gradients need it: sums over the dimensions that `sizes`, aligned at the
+    * right, has as 1 or not at all. This tensor itself where it has these sizes, a view where nothing
+    * is summed.
+    */
+  def unbroadcast[S: Sc](sizes: Seq[Long]): STen = {
+    val rank = dim
+    val wanted = Seq.fill(rank - sizes.length)(1L) ++ sizes
+    val stretched = if (wanted.length > rank) Nil else (0 until rank).filter(d => wanted(d) == 1 && dims(d) != 1)
+    if (shape == sizes.toList) self
+    else if (stretched.isEmpty) view(sizes: _*)
+    else {
+      val summed = sum(stretched, keepDim = true)
+      if (summed.shape == sizes.toList) summed
+      else
+        try summed.view(sizes: _*)
+        finally summed.close()
+    }
+  }
+
   /** The elements in another shape, as a view; one size may be -1. Where the strides do not allow it
     * this is a [[ShapeException]], and [[reshape]] copies.
     */
