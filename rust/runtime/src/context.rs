@@ -25,6 +25,9 @@ pub struct Stream {
     pub offset: u64,
 }
 
+/// More parts than threads even out what a thread loses to other work of the machine.
+const PARTS_A_THREAD: usize = 4;
+
 /// Services shared by operations.
 pub struct Context {
     allocator: Arc<Allocator>,
@@ -126,8 +129,12 @@ impl Context {
         if work < SMALL {
             return 1;
         }
+        let threads = self.threads();
+        if threads == 1 {
+            return 1;
+        }
         let worth = (work / PART) as usize;
-        self.threads().min(worth).min(iterations.max(1) as usize)
+        (threads * PARTS_A_THREAD).min(worth).min(iterations.max(1) as usize)
     }
 
     /// Runs a kernel over its whole window, on as many threads as it is worth. A panic in a part
@@ -173,27 +180,14 @@ impl Context {
     }
 
     /// Runs `f(id, total)` for each part that the work is worth cutting into. The caller and the
-    /// workers take parts until none is left, so that any number of parts is shared evenly.
+    /// workers take parts until none is left: any number of parts is shared evenly, and a worker
+    /// that wakes late costs nothing.
     fn split(&self, iterations: i64, cost: f64, f: &(dyn Fn(usize, usize) + Sync)) {
         let total = self.parts(cost * iterations as f64, iterations);
-        let Some(pool) = (if total > 1 { self.pool() } else { None }) else {
-            return f(0, 1);
-        };
-        let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                match next.fetch_add(1, Relaxed) {
-                    id if id < total => f(id, total),
-                    _ => return,
-                }
-            }
-        };
-        pool.in_place_scope(|scope| {
-            for _ in 0..pool.current_num_threads().min(total - 1) {
-                scope.spawn(|_| work());
-            }
-            work();
-        });
+        match if total > 1 { self.pool() } else { None } {
+            None => f(0, 1),
+            Some(pool) => crate::parts::run(pool, self.threads(), total, f),
+        }
     }
 }
 
