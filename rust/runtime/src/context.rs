@@ -10,11 +10,11 @@ use wick_core::{Arch, Kernel, ThreadInfo};
 
 use crate::alloc::{Allocator, machine_memory};
 
-/// Work below this many nanoseconds stays on the caller.
-const SMALL: f64 = 20_000.0;
+/// Work below this many nanoseconds stays on the caller: waking a worker takes it tens of thousands.
+const SMALL: f64 = 150_000.0;
 
 /// Work worth handing to another thread, in nanoseconds.
-const PART: f64 = 10_000.0;
+const PART: f64 = 20_000.0;
 
 /// A place in a sequence of random numbers: all of its state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

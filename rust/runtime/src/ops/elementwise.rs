@@ -188,12 +188,11 @@ pub(crate) fn copy_of(ctx: &Context, op: &'static str, t: &Tensor) -> Result<Ten
 /// Rough nanoseconds an element.
 fn unary_cost(op: UnaryOp, compute: DType) -> f64 {
     let wide = if compute.size() == 8 { 2.0 } else { 1.0 };
-    wide * match (op.class(), op) {
-        (
-            Class::Float | Class::Strict,
-            UnaryOp::Sqrt | UnaryOp::Rsqrt | UnaryOp::Reciprocal | UnaryOp::LeakyRelu,
-        ) => 0.4,
-        (Class::Float | Class::Strict, _) => 2.0,
+    use UnaryOp::*;
+    wide * match op {
+        Sin | Cos | Softplus | Mish | Gelu => 2.0,
+        Tan | Asin | Acos | Atan | Asinh | Acosh | Atanh | Erfc | Erfinv | Lgamma | Digamma => 15.0,
+        _ if matches!(op.class(), Class::Float | Class::Strict) => 0.5,
         _ => 0.3,
     }
 }
