@@ -22,18 +22,11 @@ const LONG_ROW: i64 = 64;
 /// Room for one block, not initialised.
 pub struct Buffer<T>(MaybeUninit<[T; BLOCK]>);
 
-impl<T: Copy> Default for Buffer<T> {
-    #[inline(always)]
-    fn default() -> Self {
-        Buffer::new()
-    }
-}
-
 impl<T: Copy> Buffer<T> {
     /// A buffer whose elements are to be written before they are read. Inlined, so that it is made
     /// in place and never copied.
     #[inline(always)]
-    pub const fn new() -> Self {
+    pub const fn uninit() -> Self {
         Buffer(MaybeUninit::uninit())
     }
 
@@ -255,8 +248,8 @@ impl<const N: usize> Operands<N> {
         let Operands { arch, out, inputs, aliased, ref nest } = *self;
         let rows = in_place.is_some();
         let (direct, out_direct) = in_place.unwrap_or(([false; N], false));
-        let mut buffers: [Buffer<T>; N] = [const { Buffer::new() }; N];
-        let mut result = Buffer::<U>::new();
+        let mut buffers: [Buffer<T>; N] = [const { Buffer::uninit() }; N];
+        let mut result = Buffer::<U>::uninit();
         let constant: [bool; N] =
             core::array::from_fn(|i| nest.is_constant(i + 1) && !aliased && start < end);
         for i in 0..N {

@@ -1,6 +1,8 @@
 //! Geometry apart from memory: shape, strides and offset in elements, outermost first. A value:
 //! every view operation makes a new one and touches no data.
 
+use crate::dtype::DType;
+
 /// The most dimensions a tensor can have.
 pub const MAX_RANK: usize = 16;
 
@@ -158,6 +160,12 @@ impl Layout {
     /// Elements from the start of the storage to the first element.
     pub fn offset(&self) -> i64 {
         self.offset
+    }
+
+    /// Bytes from the start of the storage to the first element. It wraps where an empty layout's
+    /// offset lies beyond any address: nothing is read there.
+    pub fn byte_offset(&self, dtype: DType) -> isize {
+        (self.offset as isize).wrapping_mul(dtype.size() as isize)
     }
 
     /// Number of dimensions.

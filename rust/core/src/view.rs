@@ -33,9 +33,7 @@ unsafe impl Sync for ViewMut {}
 impl View {
     /// Address of the first element.
     pub fn start(&self) -> *const u8 {
-        self.ptr.wrapping_offset(
-            (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize),
-        )
+        self.ptr.wrapping_offset(self.layout.byte_offset(self.dtype))
     }
 
     /// The same elements through another layout.
@@ -47,18 +45,11 @@ impl View {
 impl ViewMut {
     /// Address of the first element.
     pub fn start(&self) -> *mut u8 {
-        self.ptr.wrapping_offset(
-            (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize),
-        )
+        self.ptr.wrapping_offset(self.layout.byte_offset(self.dtype))
     }
 
     /// The same elements through another layout.
     pub fn with(&self, layout: Layout) -> ViewMut {
         ViewMut { layout, ..*self }
-    }
-
-    /// To read what was written.
-    pub fn as_view(&self) -> View {
-        View { ptr: self.ptr, dtype: self.dtype, layout: self.layout }
     }
 }

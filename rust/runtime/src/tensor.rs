@@ -102,7 +102,7 @@ impl Tensor {
 
     /// For kernels that have the layout in a nest: where the first element lies.
     pub fn place(&self) -> Place {
-        let offset = (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize);
+        let offset = self.layout.byte_offset(self.dtype);
         Place { start: self.storage.ptr().wrapping_offset(offset), dtype: self.dtype }
     }
 

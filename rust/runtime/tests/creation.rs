@@ -1,25 +1,16 @@
 //! Filling, counting and spacing against naive loops.
 
+mod common;
+
+use common::values;
 use proptest::prelude::*;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::{DType, Element, Number, with_dtype};
-use wick_runtime::ops::array::contiguous;
 use wick_runtime::ops::creation::{arange, eye, fill, fill_tensor, full, linspace};
 use wick_runtime::{Context, Error, Result, Tensor};
 
 fn context() -> Context {
     Context::new(1 << 32, 3)
-}
-
-fn values(ctx: &Context, t: &Tensor) -> Vec<f64> {
-    let t = contiguous(ctx, t).unwrap();
-    with_dtype!(t.dtype(), D => {
-        let first = t.view().start().cast::<D>();
-        (0..t.numel() as usize)
-            // SAFETY: contiguous, inside the storage.
-            .map(|i| Number::to_f64(unsafe { *first.add(i) }.load()))
-            .collect()
-    })
 }
 
 fn stored<T: Number>(dtype: DType, v: T) -> f64 {

@@ -1,9 +1,11 @@
 //! Matrix products against a plain triple loop, over random shapes, layouts and dtypes.
 
+mod common;
+
+use common::{tensor, values};
 use proptest::prelude::*;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::{DType, Layout};
-use wick_runtime::ops::array::from_elements;
 use wick_runtime::ops::elementwise::{Out, cast};
 use wick_runtime::ops::matmul::{AddmmOp, MatmulOp, addmm, matmul};
 use wick_runtime::{Context, Error, Tensor};
@@ -20,22 +22,6 @@ impl Numbers {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % below
     }
-}
-
-fn tensor(ctx: &Context, dtype: DType, shape: &[i64], values: &[f64]) -> Tensor {
-    let wide = from_elements(ctx, DType::F64, shape, values.len(), |bytes| {
-        for (to, v) in bytes.chunks_exact_mut(8).zip(values) {
-            to.copy_from_slice(&v.to_ne_bytes());
-        }
-    });
-    cast(ctx, &wide.unwrap(), dtype).unwrap()
-}
-
-fn values(ctx: &Context, t: &Tensor) -> Vec<f64> {
-    let wide = cast(ctx, t, DType::F64).unwrap();
-    let start = wide.view().start().cast::<f64>();
-    // SAFETY: a dense f64 tensor, alive here.
-    (0..wide.numel() as usize).map(|i| unsafe { start.add(i).read() }).collect()
 }
 
 /// Small whole numbers seen through a random layout: dense, offset, stepped, permuted, expanded.

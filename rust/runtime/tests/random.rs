@@ -1,8 +1,10 @@
 //! Random tensors: distributions, reproducibility, bounds, errors.
 
+mod common;
+
+use common::values;
 use wick_core::kernels::philox;
-use wick_core::{DType, Element, Layout, Number, with_dtype};
-use wick_runtime::ops::array::contiguous;
+use wick_core::{DType, Layout};
 use wick_runtime::ops::creation::full;
 use wick_runtime::ops::random::{
     Parameters, RandomOp, bernoulli_of, random, random_in_place, randperm,
@@ -20,17 +22,6 @@ fn context() -> Context {
 
 fn at(seed: u64) -> Option<Stream> {
     Some(Stream { seed, offset: 0 })
-}
-
-fn values(ctx: &Context, t: &Tensor) -> Vec<f64> {
-    let t = contiguous(ctx, t).unwrap();
-    with_dtype!(t.dtype(), D => {
-        let first = t.view().start().cast::<D>();
-        (0..t.numel() as usize)
-            // SAFETY: contiguous, inside the storage.
-            .map(|i| Number::to_f64(unsafe { *first.add(i) }.load()))
-            .collect()
-    })
 }
 
 fn bytes(t: &Tensor) -> Vec<u8> {

@@ -1,39 +1,21 @@
 //! Reductions against a naive reference, over random layouts and dtypes.
 
+mod common;
+
+use common::{tensor, values};
 use proptest::prelude::*;
 use wick_core::kernels::cumulative::CumulativeOp;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::reduce::ReduceOp;
 use wick_core::{DType, Layout};
-use wick_runtime::ops::array::{from_elements, with_elements};
 use wick_runtime::ops::cumulative::cumulative;
-use wick_runtime::ops::elementwise::{Out, cast};
+use wick_runtime::ops::elementwise::Out;
 use wick_runtime::ops::reduce::{Over, reduce, reduce_pair};
 use wick_runtime::ops::softmax::softmax;
 use wick_runtime::{Context, Tensor};
 
 fn ctx(threads: usize) -> Context {
     Context::new(4 << 30, threads)
-}
-
-/// A tensor of a dtype from f64 values.
-fn tensor(ctx: &Context, dtype: DType, shape: &[i64], values: &[f64]) -> Tensor {
-    let t = from_elements(ctx, DType::F64, shape, values.len(), |bytes| {
-        for (to, v) in bytes.chunks_exact_mut(8).zip(values) {
-            to.copy_from_slice(&v.to_ne_bytes());
-        }
-    });
-    cast(ctx, &t.unwrap(), dtype).unwrap()
-}
-
-/// All elements, row-major, as f64.
-fn values(ctx: &Context, t: &Tensor) -> Vec<f64> {
-    let read = |bytes: &[u8]| {
-        let parts = bytes.chunks_exact(8);
-        parts.map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect()
-    };
-    let t = cast(ctx, t, DType::F64).unwrap();
-    with_elements(ctx, &t, DType::F64, t.numel() as usize, read).unwrap()
 }
 
 /// A view of a shape: an offset, steps, permuted or expanded dimensions.

@@ -188,7 +188,7 @@ impl<S: Step> WithSimd for Across<'_, S> {
 impl Cumulative {
     fn part<S: Step>(&self, start: i64, end: i64) {
         let lines = &self.lines;
-        let mut buffer = Buffer::<S::T>::default();
+        let mut buffer = Buffer::<S::T>::uninit();
         for item in start..end {
             // SAFETY: lines and positions inside the layouts, whose storages the kernel's maker
             // keeps; each line is written by one item; buffers are filled before they are read.

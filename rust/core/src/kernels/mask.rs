@@ -117,7 +117,7 @@ impl Mask {
     /// # Safety
     /// The view's storage covers its layout and is alive; positions lie in it.
     unsafe fn blocks(&self, start: i64, end: i64, f: &mut dyn FnMut(i64, &[Bool])) {
-        let mut buffer = Buffer::<Bool>::default();
+        let mut buffer = Buffer::<Bool>::uninit();
         let direct = self.view.dtype == Bool::DTYPE
             && self.nest.rank() == 1
             && self.nest.inner_stride(1) == 1;
@@ -331,7 +331,7 @@ impl Equal {
             };
             let both = direct(&self.a, 0) && direct(&self.b, 1);
             let block = if both { CHUNK } else { BLOCK as i64 };
-            let (mut x, mut y) = (Buffer::<T>::default(), Buffer::<T>::default());
+            let (mut x, mut y) = (Buffer::<T>::uninit(), Buffer::<T>::uninit());
             let mut at = start;
             while at < end && !stop() {
                 let n = (end - at).min(block);

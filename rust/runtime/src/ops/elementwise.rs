@@ -335,7 +335,7 @@ fn has_zero(ctx: &Context, t: &Tensor) -> bool {
     let nest = Nest::new(&[&view.layout]);
     let found = AtomicBool::new(false);
     ctx.for_ranges(nest.numel(), 0.3, &|start, end| {
-        let mut buffer = Buffer::<i64>::new();
+        let mut buffer = Buffer::<i64>::uninit();
         let mut at = start;
         while at < end {
             let n = (end - at).min(BLOCK as i64);

@@ -263,7 +263,7 @@ fn all_probabilities(ctx: &Context, probs: &Tensor) -> bool {
     let nest = wick_core::Nest::new(&[&view.layout]);
     let wrong = AtomicBool::new(false);
     ctx.for_ranges(nest.numel(), 0.5, &|start, end| {
-        let mut buffer = Buffer::<f64>::default();
+        let mut buffer = Buffer::<f64>::uninit();
         for at in (start..end).step_by(BLOCK) {
             let n = (end - at).min(BLOCK as i64) as usize;
             // SAFETY: gather writes the whole slice; the tensor keeps its storage.

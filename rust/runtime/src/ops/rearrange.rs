@@ -200,7 +200,7 @@ fn sum<T: Number + Element>(ctx: &Context, view: &View, nest: &Nest, start: i64,
         return T::ZERO;
     }
     if n <= BLOCK as i64 {
-        let mut buffer = Buffer::<T>::default();
+        let mut buffer = Buffer::<T>::uninit();
         // SAFETY: gather writes the slice; the tensor behind the view is alive.
         let values = unsafe {
             let values = buffer.slice(n as usize);

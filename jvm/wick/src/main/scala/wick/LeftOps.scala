@@ -2,13 +2,8 @@ package wick
 
 /** The calls behind numbers on the left of a tensor. */
 private[wick] object LeftOps {
-  val add: Int = Native.opCode("binary", "add")
-  val sub: Int = Native.opCode("binary", "sub")
-  val mul: Int = Native.opCode("binary", "mul")
-  val div: Int = Native.opCode("binary", "div")
-
   def float(op: Int, number: Double, t: STen)(implicit scope: Scope): STen =
-    call(op, Native.FLOAT, java.lang.Double.doubleToRawLongBits(number), t)
+    call(op, Native.FLOAT, Codes.bits(number), t)
 
   def int(op: Int, number: Long, t: STen)(implicit scope: Scope): STen =
     call(op, Native.INT, number, t)

@@ -10,6 +10,7 @@
   * }}}
   */
 package object wick {
+  import ElementwiseCodes.Binary
 
   /** Lets a method ask for its scope by a context bound: `def f[S: Sc](t: STen): STen`. */
   type Sc[_] = Scope
@@ -21,63 +22,63 @@ package object wick {
   implicit final class DoubleLeft(private val number: Double) extends AnyVal {
 
     /** `number + t`, element by element. */
-    def +[S: Sc](t: STen): STen = LeftOps.float(LeftOps.add, number, t)
+    def +[S: Sc](t: STen): STen = LeftOps.float(Binary.add, number, t)
 
     /** `number - t`, element by element. */
-    def -[S: Sc](t: STen): STen = LeftOps.float(LeftOps.sub, number, t)
+    def -[S: Sc](t: STen): STen = LeftOps.float(Binary.sub, number, t)
 
     /** `number * t`, element by element. */
-    def *[S: Sc](t: STen): STen = LeftOps.float(LeftOps.mul, number, t)
+    def *[S: Sc](t: STen): STen = LeftOps.float(Binary.mul, number, t)
 
     /** `number / t`, element by element. */
-    def /[S: Sc](t: STen): STen = LeftOps.float(LeftOps.div, number, t)
+    def /[S: Sc](t: STen): STen = LeftOps.float(Binary.div, number, t)
   }
 
   /** A float on the left of a tensor. */
   implicit final class FloatLeft(private val number: Float) extends AnyVal {
 
     /** `number + t`, element by element. */
-    def +[S: Sc](t: STen): STen = LeftOps.float(LeftOps.add, number.toDouble, t)
+    def +[S: Sc](t: STen): STen = LeftOps.float(Binary.add, number.toDouble, t)
 
     /** `number - t`, element by element. */
-    def -[S: Sc](t: STen): STen = LeftOps.float(LeftOps.sub, number.toDouble, t)
+    def -[S: Sc](t: STen): STen = LeftOps.float(Binary.sub, number.toDouble, t)
 
     /** `number * t`, element by element. */
-    def *[S: Sc](t: STen): STen = LeftOps.float(LeftOps.mul, number.toDouble, t)
+    def *[S: Sc](t: STen): STen = LeftOps.float(Binary.mul, number.toDouble, t)
 
     /** `number / t`, element by element. */
-    def /[S: Sc](t: STen): STen = LeftOps.float(LeftOps.div, number.toDouble, t)
+    def /[S: Sc](t: STen): STen = LeftOps.float(Binary.div, number.toDouble, t)
   }
 
   /** A long on the left of a tensor; integer tensors stay integer. */
   implicit final class LongLeft(private val number: Long) extends AnyVal {
 
     /** `number + t`, element by element. */
-    def +[S: Sc](t: STen): STen = LeftOps.int(LeftOps.add, number, t)
+    def +[S: Sc](t: STen): STen = LeftOps.int(Binary.add, number, t)
 
     /** `number - t`, element by element. */
-    def -[S: Sc](t: STen): STen = LeftOps.int(LeftOps.sub, number, t)
+    def -[S: Sc](t: STen): STen = LeftOps.int(Binary.sub, number, t)
 
     /** `number * t`, element by element. */
-    def *[S: Sc](t: STen): STen = LeftOps.int(LeftOps.mul, number, t)
+    def *[S: Sc](t: STen): STen = LeftOps.int(Binary.mul, number, t)
 
     /** `number / t`, element by element. */
-    def /[S: Sc](t: STen): STen = LeftOps.int(LeftOps.div, number, t)
+    def /[S: Sc](t: STen): STen = LeftOps.int(Binary.div, number, t)
   }
 
   /** An int on the left of a tensor; integer tensors stay integer. */
   implicit final class IntLeft(private val number: Int) extends AnyVal {
 
     /** `number + t`, element by element. */
-    def +[S: Sc](t: STen): STen = LeftOps.int(LeftOps.add, number.toLong, t)
+    def +[S: Sc](t: STen): STen = LeftOps.int(Binary.add, number.toLong, t)
 
     /** `number - t`, element by element. */
-    def -[S: Sc](t: STen): STen = LeftOps.int(LeftOps.sub, number.toLong, t)
+    def -[S: Sc](t: STen): STen = LeftOps.int(Binary.sub, number.toLong, t)
 
     /** `number * t`, element by element. */
-    def *[S: Sc](t: STen): STen = LeftOps.int(LeftOps.mul, number.toLong, t)
+    def *[S: Sc](t: STen): STen = LeftOps.int(Binary.mul, number.toLong, t)
 
     /** `number / t`, element by element. */
-    def /[S: Sc](t: STen): STen = LeftOps.int(LeftOps.div, number.toLong, t)
+    def /[S: Sc](t: STen): STen = LeftOps.int(Binary.div, number.toLong, t)
   }
 }
