@@ -60,7 +60,7 @@ class CreationSuite extends FunSuite {
       assertEquals((bf.dtype, values(bf)), (DType.BF16: DType, List(1d, -2d)))
       assertEquals(STen.fromDoubleArray(Array(1d)).shape, List(1L))
       assertEquals(STen.fromDoubleArray(Array(1d), Nil).shape, Nil)
-      val many = STen.fromLongArrayOfArrays(Array(Array(1L, 2L), Array(), Array(3L)), Seq(3, 1), CPU)
+      val many = STen.fromLongArrayOfArrays(Array(Array(1L, 2L), Array[Long](), Array(3L)), Seq(3, 1), CPU)
       assertEquals((many.shape, longs(many)), (List(3L, 1L), List(1L, 2L, 3L)))
       val none = STen.fromLongArrayOfArrays(Array(), Seq(2), CPU)
       assertEquals(longs(none), List(0L, 0L))
