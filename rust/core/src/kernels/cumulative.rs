@@ -161,10 +161,12 @@ impl<S: Step> WithSimd for Chain<'_, S> {
                 return;
             }
         }
+        let mut run = *so_far;
         for x in values {
-            *so_far = S::step(*so_far, *x);
-            *x = *so_far;
+            run = S::step(run, *x);
+            *x = run;
         }
+        *so_far = run;
     }
 }
 

@@ -11,7 +11,7 @@ use core::slice;
 
 use pulp::Arch;
 
-use crate::block::gather;
+use crate::block::{convert, gather};
 use crate::dtype::{DType, Element};
 use crate::number::Number;
 use crate::view::{View, ViewMut};
@@ -112,8 +112,9 @@ unsafe impl Sync for Reduce<'_> {}
 pub struct Whole {
     pub arch: Arch,
     pub op: ReduceOp,
-    /// The elements' type too.
     pub compute: DType,
+    /// The elements' type; where it is not the compute type, at most [`Whole::ROOM`] of them.
+    pub dtype: DType,
     pub correction: f64,
     pub from: *const u8,
     pub count: usize,
@@ -122,6 +123,9 @@ pub struct Whole {
 }
 
 impl Whole {
+    /// Most elements that are converted.
+    pub const ROOM: usize = ROOM;
+
     /// Runs it on this thread.
     ///
     /// # Safety
@@ -129,9 +133,18 @@ impl Whole {
     pub unsafe fn run(&self) {
         fn run<F: Fold>(this: &Whole, fold: F) {
             let mut state = [fold.start()];
-            let from = this.from.cast::<F::Element>();
-            // SAFETY: the caller's promise.
+            let mut buffer = Room::<F::Element, ROOM>::new();
+            // SAFETY: the caller's promise; the buffer is filled before it is read.
             unsafe {
+                let mut from = this.from.cast::<F::Element>();
+                if this.dtype != F::Element::DTYPE {
+                    let filled = buffer.slice(this.count);
+                    with_dtype!(this.dtype, S => {
+                        let elements = slice::from_raw_parts(this.from.cast::<S>(), this.count);
+                        convert(this.arch, elements, filled);
+                    });
+                    from = filled.as_ptr();
+                }
                 fold_slab(this.arch, fold, from, 1, this.count, 0, &mut state);
                 let (first, second) = fold.finish(&state[0], this.count as i64);
                 put(this.outs[0], first);

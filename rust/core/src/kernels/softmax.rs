@@ -4,7 +4,6 @@ use core::slice;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::block::BLOCK;
 use crate::dtype::DType;
 use crate::number::Number;
 use crate::scalar::Real;
@@ -115,13 +114,7 @@ impl<T: Real + Number> WithSimd for Lines<'_, T> {
         let lines = self.x.chunks_exact(self.n);
         for (x, out) in lines.zip(self.out.chunks_exact_mut(self.n)) {
             let max = greatest(x);
-            let mut total = 0.0;
-            for (x, out) in x.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
-                for (out, x) in out.iter_mut().zip(x) {
-                    *out = Real::exp(*x - max);
-                }
-                total += sum(out);
-            }
+            let total = exponentials(x, out, max);
             if self.log {
                 let log = <T as Real>::from_f64(Real::ln(total));
                 for (out, x) in out.iter_mut().zip(x) {
@@ -164,31 +157,47 @@ fn greatest<T: Number>(x: &[T]) -> T {
     max
 }
 
-/// The sum of a block of exponentials.
+/// out = exp(x - max), and its sum.
 #[inline(always)]
-fn sum<T: Real>(x: &[T]) -> f64 {
+fn exponentials<T: Real>(x: &[T], out: &mut [T], max: T) -> f64 {
     let mut total = 0.0;
-    let mut blocks = x.chunks_exact(LANES);
+    let (mut xs, mut outs) = (x.chunks_exact(LANES), out.chunks_exact_mut(LANES));
     if x.len() >= LANES {
-        let mut lanes = [T::ZERO; LANES];
-        for x in &mut blocks {
+        let mut sums = [T::ZERO; LANES];
+        for (row, (x, out)) in (&mut xs).zip(&mut outs).enumerate() {
             for i in 0..LANES {
-                lanes[i] += x[i];
+                let e = Real::exp(x[i] - max);
+                out[i] = e;
+                sums[i] += e;
+            }
+            if row % ROWS == ROWS - 1 {
+                total += folded(sums);
+                sums = [T::ZERO; LANES];
             }
         }
-        for half in [32, 16, 8, 4, 2, 1] {
-            for i in 0..half {
-                let other = lanes[i + half];
-                lanes[i] += other;
-            }
-        }
-        total = lanes[0].to_f64();
+        total += folded(sums);
+    }
+    let out = outs.into_remainder();
+    for (out, x) in out.iter_mut().zip(xs.remainder()) {
+        *out = Real::exp(*x - max);
     }
     let mut rest = T::ZERO;
-    for x in blocks.remainder() {
-        rest += *x;
+    for e in out {
+        rest += *e;
     }
     total + rest.to_f64()
+}
+
+/// The sum of lanes.
+#[inline(always)]
+fn folded<T: Real>(mut lanes: [T; LANES]) -> f64 {
+    for half in [32, 16, 8, 4, 2, 1] {
+        for i in 0..half {
+            let other = lanes[i + half];
+            lanes[i] += other;
+        }
+    }
+    lanes[0].to_f64()
 }
 
 /// Lines that lie side by side.

@@ -190,21 +190,20 @@ fn run(
         // Any byte but 0 is true.
         input = View { dtype: DType::Bool, ..input };
     }
-    if shapes.all
-        && a.numel() <= Plan::WHOLE
-        && input.dtype == compute
-        && a.layout().is_contiguous()
-    {
+    let n = a.numel();
+    let room = if input.dtype == compute { Plan::WHOLE } else { Whole::ROOM as i64 };
+    if shapes.all && n <= room && a.layout().is_contiguous() {
         let kernel = Whole {
             arch: ctx.arch(),
             op,
             compute,
+            dtype: input.dtype,
             correction,
             from: input.start(),
-            count: a.numel() as usize,
+            count: n as usize,
             outs: results.map(|t| t.map(|t| (t.dtype(), t.view_mut().start()))),
         };
-        // SAFETY: a contiguous tensor of the compute type; the results have one element each.
+        // SAFETY: a contiguous tensor; the results have one element each.
         unsafe { kernel.run() };
         return Ok(());
     }

@@ -142,7 +142,7 @@ impl<F: Fold> Slab<'_, F> {
         rows: usize,
         states: &mut [F::State],
     ) {
-        let chunk = if states.len() == W { F::ROWS } else { 32 };
+        let chunk = if states.len() == W { F::ROWS } else { F::ROWS.min(128) };
         let mut row = 0;
         while row < rows {
             let n = chunk.min(rows - row);

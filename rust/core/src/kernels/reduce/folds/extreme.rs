@@ -168,22 +168,23 @@ impl<T: Number + Element, const MAX: bool> Fold for ArgExtreme<T, MAX> {
         // SAFETY: the caller's elements.
         let all = unsafe { core::slice::from_raw_parts(from, n) };
         let best = best_of::<T, MAX>(all);
-        let is_it = |x: T| (x == best) | (x.is_nan() & best.is_nan());
-        // Whole blocks are compared first: their answers need no branch an element.
-        let mut start = 0;
-        for block in all.chunks(LANES) {
-            let mut any = false;
-            for x in block {
-                any |= is_it(*x);
+        let start = if best.is_nan() {
+            all.iter().position(|x| x.is_nan()).unwrap_or(0)
+        } else {
+            // Whole blocks are compared first: their answers need no branch an element.
+            let mut start = 0;
+            for block in all.chunks_exact(LANES) {
+                let mut any = false;
+                for i in 0..LANES {
+                    any |= block[i] == best;
+                }
+                if any {
+                    break;
+                }
+                start += LANES;
             }
-            if any {
-                break;
-            }
-            start += LANES;
-        }
-        while start < n - 1 && !is_it(all[start]) {
-            start += 1;
-        }
+            start + all[start..].iter().position(|x| *x == best).unwrap_or(0)
+        };
         let place = at + start as i64;
         self.join(state, Found { best, place });
     }

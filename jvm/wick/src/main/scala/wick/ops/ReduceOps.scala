@@ -174,6 +174,9 @@ private[wick] trait ReduceOps { self: STen =>
   def norm2[S: Sc](dim: Seq[Int], keepDim: Boolean): STen =
     reduced(normCode, longs(dim), keepDim)
 
+  /** Frobenius norms over dimensions: the square root of the sum of squares. */
+  def frobeniusNorm[S: Sc](dim: Seq[Int], keepDim: Boolean): STen = norm2(dim, keepDim)
+
   /** exp(x) / Σ exp(x) along a dimension. */
   def softmax[S: Sc](dim: Int): STen = along(softmaxCode, dim)
 

@@ -34,6 +34,7 @@ object ReductionOperations {
     "std_mean.dim" -> (c => pair(c.t(0).stdAndMean(c.ints(1), c.bool(2), c.bool(3))(c.scope))),
     "logsumexp" -> one(c => implicit s => c.t(0).logsumexp(c.ints(1), c.bool(2))),
     "norm.dim" -> one(c => implicit s => c.t(0).norm2(c.ints(1), c.bool(2))),
+    "frobenius_norm" -> one(c => implicit s => c.t(0).frobeniusNorm(c.ints(1), c.bool(2))),
     "softmax" -> one(c => implicit s => c.t(0).softmax(c.int(1))),
     "log_softmax" -> one(c => implicit s => c.t(0).logSoftMax(c.int(1))),
     "cumsum" -> one(c => implicit s => c.t(0).cumsum(c.int(1))),
