@@ -86,19 +86,13 @@ unsafe impl Sync for Place {}
 
 impl From<&View> for Place {
     fn from(view: &View) -> Place {
-        Place {
-            start: view.start().cast_mut(),
-            dtype: view.dtype,
-        }
+        Place { start: view.start().cast_mut(), dtype: view.dtype }
     }
 }
 
 impl From<&ViewMut> for Place {
     fn from(view: &ViewMut) -> Place {
-        Place {
-            start: view.start(),
-            dtype: view.dtype,
-        }
+        Place { start: view.start(), dtype: view.dtype }
     }
 }
 
@@ -183,6 +177,9 @@ pub unsafe fn scatter<T: Element>(
     })
 }
 
+/// What is done with a block: inputs of one type, an output of another.
+pub type BlockFn<'a, const N: usize, T, U> = dyn FnMut([&[T]; N], &mut [U]) + 'a;
+
 /// The operands of an elementwise kernel and the loops over them.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
@@ -204,13 +201,7 @@ impl<const N: usize> Operands<N> {
         }
         let nest = Nest::new(&layouts[..N + 1]);
         let inputs = core::array::from_fn(|i| Place::from(&inputs[i]));
-        Operands {
-            arch,
-            out: Place::from(&out),
-            inputs,
-            aliased,
-            nest,
-        }
+        Operands { arch, out: Place::from(&out), inputs, aliased, nest }
     }
 
     /// Calls `f(inputs, output)` for blocks of flat positions `[start, end)`.
@@ -222,7 +213,7 @@ impl<const N: usize> Operands<N> {
         &self,
         start: i64,
         end: i64,
-        f: &mut dyn FnMut([&[T]; N], &mut [U]),
+        f: &mut BlockFn<N, T, U>,
     ) {
         let nest = &self.nest;
         let direct: [bool; N] = core::array::from_fn(|i| {
@@ -247,11 +238,7 @@ impl<const N: usize> Operands<N> {
                     let first = self.inputs[i].start.cast::<T>();
                     slice::from_raw_parts(first.offset(nest.offset(i + 1, at) as isize), n as usize)
                 });
-                let first = self
-                    .out
-                    .start
-                    .cast::<U>()
-                    .offset(nest.offset(0, at) as isize);
+                let first = self.out.start.cast::<U>().offset(nest.offset(0, at) as isize);
                 f(slices, slice::from_raw_parts_mut(first, n as usize));
             }
             at += n;
@@ -269,15 +256,9 @@ impl<const N: usize> Operands<N> {
         start: i64,
         end: i64,
         in_place: Option<([bool; N], bool)>,
-        f: &mut dyn FnMut([&[T]; N], &mut [U]),
+        f: &mut BlockFn<N, T, U>,
     ) {
-        let Operands {
-            arch,
-            out,
-            inputs,
-            aliased,
-            ref nest,
-        } = *self;
+        let Operands { arch, out, inputs, aliased, ref nest } = *self;
         let rows = in_place.is_some();
         let (direct, out_direct) = in_place.unwrap_or(([false; N], false));
         let mut buffers: [Buffer<T>; N] = [const { Buffer::new() }; N];
@@ -293,11 +274,7 @@ impl<const N: usize> Operands<N> {
         }
         let mut at = start;
         while at < end {
-            let room = if rows {
-                nest.inner() - at % nest.inner()
-            } else {
-                i64::MAX
-            };
+            let room = if rows { nest.inner() - at % nest.inner() } else { i64::MAX };
             let n = room.min(BLOCK as i64).min(end - at);
             let count = n as usize;
             // SAFETY: positions inside the nest; slices in place are inputs that no output shares

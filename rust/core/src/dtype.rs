@@ -116,11 +116,7 @@ impl DType {
             return self;
         }
         if self.category() != other.category() {
-            return if self.category() > other.category() {
-                self
-            } else {
-                other
-            };
+            return if self.category() > other.category() { self } else { other };
         }
         match (self, other) {
             (F16, BF16) | (BF16, F16) => F32,

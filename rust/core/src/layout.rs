@@ -19,12 +19,7 @@ pub enum LayoutError {
     /// An index outside a dimension.
     Index { dim: usize, index: i64, size: i64 },
     /// A range outside a dimension.
-    Range {
-        dim: usize,
-        start: i64,
-        length: i64,
-        size: i64,
-    },
+    Range { dim: usize, start: i64, length: i64, size: i64 },
     /// A slice step below 1.
     Step { step: i64 },
     /// A negative size.
@@ -58,13 +53,7 @@ pub struct Layout {
 
 impl core::fmt::Debug for Layout {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "{:?} by {:?} at {}",
-            self.shape(),
-            self.strides(),
-            self.offset
-        )
+        write!(f, "{:?} by {:?} at {}", self.shape(), self.strides(), self.offset)
     }
 }
 
@@ -130,21 +119,13 @@ impl Layout {
 
     /// The layout of a scalar.
     pub const fn scalar() -> Layout {
-        Layout {
-            rank: 0,
-            offset: 0,
-            sizes: [1; MAX_RANK],
-            strides: [0; MAX_RANK],
-        }
+        Layout { rank: 0, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] }
     }
 
     /// Any shape, strides and offset; the caller checks them against the storage with [`Layout::span`].
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64) -> Result<Layout> {
         if shape.len() != strides.len() {
-            return Err(LayoutError::DimCount {
-                expected: shape.len(),
-                got: strides.len(),
-            });
+            return Err(LayoutError::DimCount { expected: shape.len(), got: strides.len() });
         }
         if let Some(&stride) = strides.iter().find(|s| **s < 0) {
             return Err(LayoutError::Stride { stride });
@@ -197,9 +178,7 @@ impl Layout {
         let mut last = self.offset;
         for d in 0..self.rank() {
             let reach = (self.sizes[d] - 1).checked_mul(self.strides[d]);
-            last = reach
-                .and_then(|r| last.checked_add(r))
-                .ok_or(LayoutError::Overflow)?;
+            last = reach.and_then(|r| last.checked_add(r)).ok_or(LayoutError::Overflow)?;
         }
         last.checked_add(1).ok_or(LayoutError::Overflow)
     }
@@ -257,18 +236,9 @@ impl Layout {
         }
         let d = self.dim(dim)?;
         let size = self.sizes[d];
-        let begin = if start < 0 {
-            start.wrapping_add(size)
-        } else {
-            start
-        };
+        let begin = if start < 0 { start.wrapping_add(size) } else { start };
         if start < -size || begin > size || length < 0 || length > size - begin {
-            return Err(LayoutError::Range {
-                dim: d,
-                start,
-                length,
-                size,
-            });
+            return Err(LayoutError::Range { dim: d, start, length, size });
         }
         let mut out = *self;
         out.offset = out.offset.wrapping_add(begin.wrapping_mul(self.strides[d]));
@@ -287,11 +257,7 @@ impl Layout {
         let d = self.dim(dim)?;
         let size = self.sizes[d];
         let clamp = |v: i64| {
-            if v < 0 {
-                v.saturating_add(size).max(0)
-            } else {
-                v.min(size)
-            }
+            if v < 0 { v.saturating_add(size).max(0) } else { v.min(size) }
         };
         let (start, end) = (clamp(start), clamp(end));
         let length = (end - start).max(0);
@@ -299,11 +265,8 @@ impl Layout {
         out.sizes[d] = length / step + (length % step != 0) as i64;
         out.offset = out.offset.wrapping_add(start.wrapping_mul(self.strides[d]));
         // One element or none never steps, so a huge step need not be representable.
-        out.strides[d] = if out.sizes[d] > 1 {
-            self.strides[d].wrapping_mul(step)
-        } else {
-            self.strides[d]
-        };
+        out.strides[d] =
+            if out.sizes[d] > 1 { self.strides[d].wrapping_mul(step) } else { self.strides[d] };
         Ok(out)
     }
 
@@ -315,11 +278,7 @@ impl Layout {
         let d = self.dim(dim)?;
         let size = self.sizes[d];
         if index < -size || index >= size {
-            return Err(LayoutError::Index {
-                dim: d,
-                index,
-                size,
-            });
+            return Err(LayoutError::Index { dim: d, index, size });
         }
         let mut out = self.remove(d);
         let index = if index < 0 { index + size } else { index };
@@ -362,10 +321,7 @@ impl Layout {
     /// Dimension `i` of the result is dimension `dims[i]` of this.
     pub fn permute(&self, dims: &[i64]) -> Result<Layout> {
         if dims.len() != self.rank() {
-            return Err(LayoutError::DimCount {
-                expected: self.rank(),
-                got: dims.len(),
-            });
+            return Err(LayoutError::DimCount { expected: self.rank(), got: dims.len() });
         }
         if !dims.is_empty() {
             dim_mask(dims, self.rank())?;
@@ -385,18 +341,14 @@ impl Layout {
         if self.rank == 0 {
             return Ok(*self);
         }
-        self.remove(from)
-            .insert(to, self.sizes[from], self.strides[from])
+        self.remove(from).insert(to, self.sizes[from], self.strides[from])
     }
 
     /// Dimensions of size 1 stretched, new ones put in front; -1 keeps a size.
     pub fn expand(&self, shape: &[i64]) -> Result<Layout> {
         let (rank, new) = (self.rank(), shape.len());
         if new < rank {
-            return Err(LayoutError::DimCount {
-                expected: rank,
-                got: new,
-            });
+            return Err(LayoutError::DimCount { expected: rank, got: new });
         }
         let mut sizes = [1i64; MAX_RANK];
         if new > MAX_RANK {
@@ -414,31 +366,18 @@ impl Layout {
                 if self.sizes[o] == sizes[d] {
                     strides[d] = self.strides[o];
                 } else if self.sizes[o] != 1 {
-                    return Err(LayoutError::Expand {
-                        dim: d,
-                        from: self.sizes[o],
-                        to: sizes[d],
-                    });
+                    return Err(LayoutError::Expand { dim: d, from: self.sizes[o], to: sizes[d] });
                 }
             }
         }
         checked_numel(&sizes[..new])?;
-        Ok(Layout {
-            rank: new as u8,
-            offset: self.offset,
-            sizes,
-            strides,
-        })
+        Ok(Layout { rank: new as u8, offset: self.offset, sizes, strides })
     }
 
     /// Without dimension `dim` where its size is 1.
     pub fn squeeze(&self, dim: i64) -> Result<Layout> {
         let d = self.dim(dim)?;
-        Ok(if self.rank > 0 && self.sizes[d] == 1 {
-            self.remove(d)
-        } else {
-            *self
-        })
+        Ok(if self.rank > 0 && self.sizes[d] == 1 { self.remove(d) } else { *self })
     }
 
     /// Without all dimensions of size 1.
@@ -497,27 +436,18 @@ impl Layout {
     pub fn unsqueeze(&self, dim: i64) -> Result<Layout> {
         let n = self.rank() as i64 + 1;
         if dim < -n || dim >= n {
-            return Err(LayoutError::Dim {
-                dim,
-                rank: self.rank(),
-            });
+            return Err(LayoutError::Dim { dim, rank: self.rank() });
         }
         let d = if dim < 0 { dim + n } else { dim } as usize;
-        let stride = if d < self.rank() {
-            self.sizes[d].max(1).saturating_mul(self.strides[d])
-        } else {
-            1
-        };
+        let stride =
+            if d < self.rank() { self.sizes[d].max(1).saturating_mul(self.strides[d]) } else { 1 };
         self.insert(d, 1, stride)
     }
 
     /// The diagonal of two dimensions as a new last one.
     pub fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Layout> {
         if self.rank < 2 {
-            return Err(LayoutError::Dim {
-                dim: dim2,
-                rank: self.rank(),
-            });
+            return Err(LayoutError::Dim { dim: dim2, rank: self.rank() });
         }
         let (a, b) = (self.dim(dim1)?, self.dim(dim2)?);
         if a == b {
@@ -534,11 +464,8 @@ impl Layout {
         let rest = self.remove(a.max(b)).remove(a.min(b));
         let mut out = rest.insert(rest.rank(), length, stride)?;
         if length > 0 {
-            out.offset += if offset >= 0 {
-                offset * self.strides[b]
-            } else {
-                -offset * self.strides[a]
-            };
+            out.offset +=
+                if offset >= 0 { offset * self.strides[b] } else { -offset * self.strides[a] };
         }
         Ok(out)
     }
@@ -546,18 +473,10 @@ impl Layout {
     /// Windows of `size` along `dim`, `step` apart, as a new last dimension.
     pub fn unfold(&self, dim: i64, size: i64, step: i64) -> Result<Layout> {
         let d = self.dim(dim)?;
-        let (whole, stride) = if self.rank == 0 {
-            (1, 1)
-        } else {
-            (self.sizes[d], self.strides[d])
-        };
+        let (whole, stride) =
+            if self.rank == 0 { (1, 1) } else { (self.sizes[d], self.strides[d]) };
         if size < 0 || size > whole {
-            return Err(LayoutError::Range {
-                dim: d,
-                start: 0,
-                length: size,
-                size: whole,
-            });
+            return Err(LayoutError::Range { dim: d, start: 0, length: size, size: whole });
         }
         if step < 1 {
             return Err(LayoutError::Step { step });
@@ -566,11 +485,7 @@ impl Layout {
         if self.rank > 0 {
             out.sizes[d] = (whole - size) / step + 1;
             checked_numel(out.shape())?;
-            out.strides[d] = if out.sizes[d] > 1 {
-                stride.wrapping_mul(step)
-            } else {
-                stride
-            };
+            out.strides[d] = if out.sizes[d] > 1 { stride.wrapping_mul(step) } else { stride };
         }
         Ok(out)
     }
@@ -593,10 +508,7 @@ impl Layout {
         }
         let out = Layout::contiguous(&sizes[..shape.len()])?;
         if out.numel() != numel {
-            return Err(LayoutError::Count {
-                from: numel,
-                to: out.numel(),
-            });
+            return Err(LayoutError::Count { from: numel, to: out.numel() });
         }
         Ok(out)
     }
@@ -651,10 +563,7 @@ impl Layout {
             return Ok((sizes, 1));
         }
         if a > b {
-            return Err(LayoutError::Dim {
-                dim: end,
-                rank: self.rank(),
-            });
+            return Err(LayoutError::Dim { dim: end, rank: self.rank() });
         }
         sizes[..a].copy_from_slice(&self.sizes[..a]);
         sizes[a] = self.sizes[a..=b].iter().product();

@@ -34,11 +34,8 @@ impl Nest {
                 k -= 1;
             }
         }
-        let mut out = Nest {
-            rank: 0,
-            sizes: [1; MAX_RANK],
-            strides: [[0; MAX_RANK]; MAX_OPERANDS],
-        };
+        let mut out =
+            Nest { rank: 0, sizes: [1; MAX_RANK], strides: [[0; MAX_RANK]; MAX_OPERANDS] };
         for &d in &order[..rank] {
             let size = first.shape()[d];
             let fits = out.rank > 0
@@ -61,11 +58,8 @@ impl Nest {
 
     /// One loop of `n` over operands that lie densely; those in `constant` stay on one element.
     pub fn flat(n: i64, constant: &[bool]) -> Nest {
-        let mut out = Nest {
-            rank: 1,
-            sizes: [n; MAX_RANK],
-            strides: [[0; MAX_RANK]; MAX_OPERANDS],
-        };
+        let mut out =
+            Nest { rank: 1, sizes: [n; MAX_RANK], strides: [[0; MAX_RANK]; MAX_OPERANDS] };
         for (strides, constant) in out.strides.iter_mut().zip(constant) {
             strides[0] = i64::from(!constant);
         }

@@ -33,8 +33,9 @@ unsafe impl Sync for ViewMut {}
 impl View {
     /// Address of the first element.
     pub fn start(&self) -> *const u8 {
-        self.ptr
-            .wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
+        self.ptr.wrapping_offset(
+            (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize),
+        )
     }
 
     /// The same elements through another layout.
@@ -46,8 +47,9 @@ impl View {
 impl ViewMut {
     /// Address of the first element.
     pub fn start(&self) -> *mut u8 {
-        self.ptr
-            .wrapping_offset(self.layout.offset() as isize * self.dtype.size() as isize)
+        self.ptr.wrapping_offset(
+            (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize),
+        )
     }
 
     /// The same elements through another layout.
@@ -57,10 +59,6 @@ impl ViewMut {
 
     /// To read what was written.
     pub fn as_view(&self) -> View {
-        View {
-            ptr: self.ptr,
-            dtype: self.dtype,
-            layout: self.layout,
-        }
+        View { ptr: self.ptr, dtype: self.dtype, layout: self.layout }
     }
 }

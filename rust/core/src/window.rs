@@ -14,11 +14,7 @@ pub struct Dim {
 impl Dim {
     /// `[0, n)` by 1.
     pub const fn upto(n: i64) -> Dim {
-        Dim {
-            start: 0,
-            end: n,
-            step: 1,
-        }
+        Dim { start: 0, end: n, step: 1 }
     }
 
     /// How many iterations; none where the range is empty or the step is not positive.
@@ -40,10 +36,7 @@ pub struct Window {
 impl Window {
     /// A window of the given dimensions, outermost first; at most [`MAX_RANK`].
     pub fn new(dims: &[Dim]) -> Window {
-        let mut out = Window {
-            rank: dims.len(),
-            dims: [Dim::upto(1); MAX_RANK],
-        };
+        let mut out = Window { rank: dims.len(), dims: [Dim::upto(1); MAX_RANK] };
         out.dims[..dims.len()].copy_from_slice(dims);
         out
     }
@@ -77,28 +70,24 @@ impl Window {
         let first = id * share + id.min(extra);
         let count = share + (id < extra) as i64;
         let mut out = *self;
-        let start = whole.start + first * whole.step;
-        out.dims[dim] = Dim {
-            start,
-            end: if first + count == n {
-                whole.end.max(start)
-            } else {
-                start + count * whole.step
-            },
-            step: whole.step,
+        let end = whole.end.max(whole.start);
+        let place = |iteration: i64| {
+            if iteration == n { end } else { whole.start + iteration * whole.step }
         };
+        out.dims[dim] = Dim { start: place(first), end: place(first + count), step: whole.step };
         out
     }
 
     /// The five rules: a part starts and ends inside the whole, keeps its step, starts on a step
-    /// of the whole, and covers a multiple of it unless it ends where the whole does.
+    /// of the whole, and covers a multiple of it; the last two unless it ends where the whole does
+    /// or is empty.
     pub fn contains(&self, part: &Window) -> bool {
         self.rank == part.rank
             && self.dims().iter().zip(part.dims()).all(|(whole, part)| {
                 part.start >= whole.start
                     && part.end <= whole.end.max(whole.start)
                     && part.step == whole.step
-                    && (part.start - whole.start) % whole.step == 0
+                    && (part.iterations() == 0 || (part.start - whole.start) % whole.step == 0)
                     && ((part.end - part.start) % whole.step == 0 || part.end == whole.end)
             })
     }

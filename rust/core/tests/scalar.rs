@@ -9,22 +9,14 @@ use wick_core::scalar::Real;
 /// Spacing of `f32` numbers at `x`.
 fn spacing_f32(x: f64) -> f64 {
     let a = (x.abs().min(f32::MAX as f64)) as f32;
-    let a = if a as f64 > x.abs() {
-        f32::from_bits(a.to_bits().max(1) - 1)
-    } else {
-        a
-    };
+    let a = if a as f64 > x.abs() { f32::from_bits(a.to_bits().max(1) - 1) } else { a };
     (f32::from_bits(a.to_bits() + 1) as f64).min(f64::MAX) - a as f64
 }
 
 /// Error of `got` against `want` in ulp; `floor` is the least magnitude whose ulp counts.
 fn error_f32(got: f32, want: f64, floor: f64) -> f64 {
     if want.is_nan() || got.is_nan() {
-        return if want.is_nan() && got.is_nan() {
-            0.0
-        } else {
-            f64::INFINITY
-        };
+        return if want.is_nan() && got.is_nan() { 0.0 } else { f64::INFINITY };
     }
     let top = 2f64.powi(128);
     let unit = if want.abs() >= f32::MAX as f64 {
@@ -67,22 +59,12 @@ fn check_f32(
     f: impl Fn(f32) -> f32,
     reference: impl Fn(f64) -> f64,
 ) -> bool {
-    let mut worst = Worst {
-        ulp: 0.0,
-        at: 0.0,
-        got: 0.0,
-        want: 0.0,
-    };
+    let mut worst = Worst { ulp: 0.0, at: 0.0, got: 0.0, want: 0.0 };
     for x in samples_f32() {
         let (got, want) = (f(x), reference(x as f64));
         let ulp = error_f32(got, want, floor);
         if ulp > worst.ulp {
-            worst = Worst {
-                ulp,
-                at: x as f64,
-                got: got as f64,
-                want,
-            };
+            worst = Worst { ulp, at: x as f64, got: got as f64, want };
         }
     }
     println!(
@@ -142,9 +124,8 @@ fn f32_functions_of_two_arguments_are_within_their_ulp() {
     // A linear congruential walk over bit patterns pairs every exponent with every other.
     let mut state = 1u64;
     let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
     };
     let mut worst = [0.0f64; 4];
@@ -211,11 +192,7 @@ fn golden() -> Vec<(String, Vec<Point>)> {
 fn error_f64(got: f64, want: f64, residual: f64, floor: f64) -> f64 {
     if got == want {
         // Zeros are equal whatever their sign; the table of special values looks at signs.
-        return if want.is_infinite() || want == 0.0 {
-            0.0
-        } else {
-            residual.abs()
-        };
+        return if want.is_infinite() || want == 0.0 { 0.0 } else { residual.abs() };
     }
     if got.is_nan() || want.is_infinite() || got.is_infinite() {
         return f64::INFINITY;

@@ -32,46 +32,23 @@ fn same<T: Bits>(got: T, want: T) -> bool {
 fn check_one<T: Bits>(name: &str, f: impl Fn(T) -> T, cases: &[(f64, f64)]) {
     for &(x, want) in cases {
         let got = f(T::from_f64(x));
-        assert!(
-            same(got, T::from_f64(want)),
-            "{name}({x:?}) = {got:?}, not {want:?}"
-        );
+        assert!(same(got, T::from_f64(want)), "{name}({x:?}) = {got:?}, not {want:?}");
     }
 }
 
 fn check_two<T: Bits>(name: &str, f: impl Fn(T, T) -> T, cases: &[(f64, f64, f64)]) {
     for &(x, y, want) in cases {
         let got = f(T::from_f64(x), T::from_f64(y));
-        assert!(
-            same(got, T::from_f64(want)),
-            "{name}({x:?}, {y:?}) = {got:?}, not {want:?}"
-        );
+        assert!(same(got, T::from_f64(want)), "{name}({x:?}, {y:?}) = {got:?}, not {want:?}");
     }
 }
 
 /// Functions that keep the sign of zero and send infinities to `limit`.
 fn check_odd<T: Bits>(name: &str, f: impl Fn(T) -> T, limit: f64) {
-    check_one(
-        name,
-        &f,
-        &[
-            (0.0, 0.0),
-            (-0.0, -0.0),
-            (INF, limit),
-            (-INF, -limit),
-            (NAN, NAN),
-        ],
-    );
+    check_one(name, &f, &[(0.0, 0.0), (-0.0, -0.0), (INF, limit), (-INF, -limit), (NAN, NAN)]);
     // Where the function is the identity to the last bit it must be so for denormals as well.
-    for x in [
-        T::from_f64(T::MIN_POSITIVE.to_f64() / 8.0),
-        T::from_f64(f64::from_bits(5)),
-    ] {
-        assert!(
-            same(f(x), x) && same(f(-x), -x),
-            "{name}({x:?}) = {:?}",
-            f(x)
-        );
+    for x in [T::from_f64(T::MIN_POSITIVE.to_f64() / 8.0), T::from_f64(f64::from_bits(5))] {
+        assert!(same(f(x), x) && same(f(-x), -x), "{name}({x:?}) = {:?}", f(x));
     }
 }
 
@@ -79,35 +56,15 @@ fn special_values_of_one<T: Bits>() {
     check_one::<T>(
         "exp",
         T::exp,
-        &[
-            (0.0, 1.0),
-            (-0.0, 1.0),
-            (INF, INF),
-            (-INF, 0.0),
-            (NAN, NAN),
-            (1e4, INF),
-            (-1e4, 0.0),
-        ],
+        &[(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN), (1e4, INF), (-1e4, 0.0)],
     );
     check_one::<T>(
         "exp2",
         T::exp2,
-        &[
-            (0.0, 1.0),
-            (-0.0, 1.0),
-            (INF, INF),
-            (-INF, 0.0),
-            (NAN, NAN),
-            (1e4, INF),
-            (-1e4, 0.0),
-        ],
+        &[(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN), (1e4, INF), (-1e4, 0.0)],
     );
     check_one::<T>("expm1", T::expm1, &[(-1e4, -1.0), (1e4, INF), (-INF, -1.0)]);
-    for (name, f) in [
-        ("ln", T::ln as fn(T) -> T),
-        ("log2", T::log2),
-        ("log10", T::log10),
-    ] {
+    for (name, f) in [("ln", T::ln as fn(T) -> T), ("log2", T::log2), ("log10", T::log10)] {
         check_one(
             name,
             f,
@@ -126,31 +83,15 @@ fn special_values_of_one<T: Bits>() {
     check_one::<T>(
         "log1p",
         T::log1p,
-        &[
-            (-1.0, -INF),
-            (-1.5, NAN),
-            (INF, INF),
-            (-INF, NAN),
-            (NAN, NAN),
-            (0.0, 0.0),
-            (-0.0, -0.0),
-        ],
+        &[(-1.0, -INF), (-1.5, NAN), (INF, INF), (-INF, NAN), (NAN, NAN), (0.0, 0.0), (-0.0, -0.0)],
     );
     for (name, f) in [("sin", T::sin as fn(T) -> T), ("tan", T::tan)] {
         check_odd(name, f, NAN);
     }
-    check_one::<T>(
-        "cos",
-        T::cos,
-        &[(0.0, 1.0), (-0.0, 1.0), (INF, NAN), (-INF, NAN), (NAN, NAN)],
-    );
+    check_one::<T>("cos", T::cos, &[(0.0, 1.0), (-0.0, 1.0), (INF, NAN), (-INF, NAN), (NAN, NAN)]);
     check_odd::<T>("asin", T::asin, NAN);
     check_one::<T>("asin", T::asin, &[(1.5, NAN), (-1.5, NAN), (1.0, PI / 2.0)]);
-    check_one::<T>(
-        "acos",
-        T::acos,
-        &[(1.0, 0.0), (-1.0, PI), (1.5, NAN), (INF, NAN), (NAN, NAN)],
-    );
+    check_one::<T>("acos", T::acos, &[(1.0, 0.0), (-1.0, PI), (1.5, NAN), (INF, NAN), (NAN, NAN)]);
     check_odd::<T>("atan", T::atan, PI / 2.0);
     check_odd::<T>("sinh", T::sinh, INF);
     check_odd::<T>("asinh", T::asinh, INF);
@@ -159,71 +100,30 @@ fn special_values_of_one<T: Bits>() {
     check_one::<T>(
         "cosh",
         T::cosh,
-        &[
-            (0.0, 1.0),
-            (-0.0, 1.0),
-            (INF, INF),
-            (-INF, INF),
-            (NAN, NAN),
-            (1e4, INF),
-        ],
+        &[(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, INF), (NAN, NAN), (1e4, INF)],
     );
     check_one::<T>(
         "acosh",
         T::acosh,
-        &[
-            (1.0, 0.0),
-            (0.5, NAN),
-            (-1.0, NAN),
-            (INF, INF),
-            (-INF, NAN),
-            (NAN, NAN),
-        ],
+        &[(1.0, 0.0), (0.5, NAN), (-1.0, NAN), (INF, INF), (-INF, NAN), (NAN, NAN)],
     );
     check_odd::<T>("atanh", T::atanh, NAN);
     check_one::<T>("atanh", T::atanh, &[(1.0, INF), (-1.0, -INF), (1.5, NAN)]);
     check_one::<T>(
         "sigmoid",
         T::sigmoid,
-        &[
-            (0.0, 0.5),
-            (-0.0, 0.5),
-            (INF, 1.0),
-            (-INF, 0.0),
-            (NAN, NAN),
-            (1e4, 1.0),
-            (-1e4, 0.0),
-        ],
+        &[(0.0, 0.5), (-0.0, 0.5), (INF, 1.0), (-INF, 0.0), (NAN, NAN), (1e4, 1.0), (-1e4, 0.0)],
     );
     check_one::<T>(
         "erf",
         T::erf,
-        &[
-            (0.0, 0.0),
-            (-0.0, -0.0),
-            (INF, 1.0),
-            (-INF, -1.0),
-            (NAN, NAN),
-            (30.0, 1.0),
-        ],
+        &[(0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0), (NAN, NAN), (30.0, 1.0)],
     );
-    check_one::<T>(
-        "erfc",
-        T::erfc,
-        &[(0.0, 1.0), (INF, 0.0), (-INF, 2.0), (NAN, NAN)],
-    );
+    check_one::<T>("erfc", T::erfc, &[(0.0, 1.0), (INF, 0.0), (-INF, 2.0), (NAN, NAN)]);
     check_one::<T>(
         "erfinv",
         T::erfinv,
-        &[
-            (0.0, 0.0),
-            (-0.0, -0.0),
-            (1.0, INF),
-            (-1.0, -INF),
-            (1.5, NAN),
-            (-INF, NAN),
-            (NAN, NAN),
-        ],
+        &[(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (1.5, NAN), (-INF, NAN), (NAN, NAN)],
     );
     check_one::<T>(
         "lgamma",
@@ -242,62 +142,29 @@ fn special_values_of_one<T: Bits>() {
     check_one::<T>(
         "digamma",
         T::digamma,
-        &[
-            (0.0, -INF),
-            (-0.0, INF),
-            (-3.0, NAN),
-            (INF, INF),
-            (-INF, NAN),
-            (NAN, NAN),
-        ],
+        &[(0.0, -INF), (-0.0, INF), (-3.0, NAN), (INF, INF), (-INF, NAN), (NAN, NAN)],
     );
     check_one::<T>(
         "sqrt",
         T::sqrt,
-        &[
-            (0.0, 0.0),
-            (-0.0, -0.0),
-            (4.0, 2.0),
-            (-1.0, NAN),
-            (INF, INF),
-            (-INF, NAN),
-            (NAN, NAN),
-        ],
+        &[(0.0, 0.0), (-0.0, -0.0), (4.0, 2.0), (-1.0, NAN), (INF, INF), (-INF, NAN), (NAN, NAN)],
     );
     check_one::<T>(
         "rsqrt",
         T::rsqrt,
-        &[
-            (0.0, INF),
-            (-0.0, -INF),
-            (4.0, 0.5),
-            (-1.0, NAN),
-            (INF, 0.0),
-            (NAN, NAN),
-        ],
+        &[(0.0, INF), (-0.0, -INF), (4.0, 0.5), (-1.0, NAN), (INF, 0.0), (NAN, NAN)],
     );
     check_one::<T>(
         "reciprocal",
         T::reciprocal,
-        &[
-            (0.0, INF),
-            (-0.0, -INF),
-            (INF, 0.0),
-            (-INF, -0.0),
-            (4.0, 0.25),
-            (NAN, NAN),
-        ],
+        &[(0.0, INF), (-0.0, -INF), (INF, 0.0), (-INF, -0.0), (4.0, 0.25), (NAN, NAN)],
     );
     check_one::<T>(
         "frac",
         T::frac,
         &[(1.5, 0.5), (-1.5, -0.5), (INF, NAN), (NAN, NAN), (7.0, 0.0)],
     );
-    check_one::<T>(
-        "abs",
-        T::abs,
-        &[(-0.0, 0.0), (-INF, INF), (-1.5, 1.5), (NAN, NAN)],
-    );
+    check_one::<T>("abs", T::abs, &[(-0.0, 0.0), (-INF, INF), (-1.5, 1.5), (NAN, NAN)]);
 }
 
 #[test]
@@ -375,11 +242,7 @@ fn special_powers<T: Bits>() {
     );
     let halves = |x: f64| x as i64 % 2 == 0;
     for k in -20..20 {
-        let want = if halves(k as f64) {
-            2f64.powi(k)
-        } else {
-            -(2f64.powi(k))
-        };
+        let want = if halves(k as f64) { 2f64.powi(k) } else { -(2f64.powi(k)) };
         let got = T::from_f64(-2.0).pow(T::from_f64(k as f64));
         assert!(same(got, T::from_f64(want)), "pow(-2, {k}) = {got:?}");
     }
@@ -454,20 +317,12 @@ fn special_pairs<T: Bits>() {
         check_two::<T>(
             "min",
             T::min,
-            &[
-                (x, y, if x < y { x } else { y }),
-                (x, NAN, NAN),
-                (NAN, y, NAN),
-            ],
+            &[(x, y, if x < y { x } else { y }), (x, NAN, NAN), (NAN, y, NAN)],
         );
         check_two::<T>(
             "max",
             T::max,
-            &[
-                (x, y, if x > y { x } else { y }),
-                (x, NAN, NAN),
-                (NAN, y, NAN),
-            ],
+            &[(x, y, if x > y { x } else { y }), (x, NAN, NAN), (NAN, y, NAN)],
         );
     }
     check_two::<T>(
@@ -484,10 +339,7 @@ fn br_075_remainders_and_other_pairs() {
     // Against integer arithmetic on the stored value.
     let stored = 1e20f32 as u128;
     assert_eq!(Real::fmod(1e20f32, 7.0), (stored % 7) as f32);
-    assert_eq!(
-        Real::fmod(1e20f64, 7.0),
-        (100_000_000_000_000_000_000u128 % 7) as f64
-    );
+    assert_eq!(Real::fmod(1e20f64, 7.0), (100_000_000_000_000_000_000u128 % 7) as f64);
     assert_eq!(Real::fmod(f32::MAX, 3.0), (f32::MAX as u128 % 3) as f32);
 }
 
@@ -499,11 +351,7 @@ fn powers_of_two_are_exact() {
         assert_eq!(Real::log2(x), k as f32);
     }
     for k in -1074..1024 {
-        let x = if k < -1000 {
-            2f64.powi(-1000) * 2f64.powi(k + 1000)
-        } else {
-            2f64.powi(k)
-        };
+        let x = if k < -1000 { 2f64.powi(-1000) * 2f64.powi(k + 1000) } else { 2f64.powi(k) };
         assert_eq!(Real::exp2(k as f64), x);
         assert_eq!(Real::log2(x), k as f64);
     }
@@ -561,23 +409,16 @@ fn check_levels<T: Bits>(name: &str, inputs: &[T], f: impl Fn(T) -> T + Copy) {
         level.dispatch(Run(inputs, &mut out, f));
         for (&x, &got) in inputs.iter().zip(&out) {
             let want = f(x);
-            assert!(
-                same(got, want),
-                "{name}({x:?}) is {got:?} at {level:?}, {want:?} alone"
-            );
+            assert!(same(got, want), "{name}({x:?}) is {got:?} at {level:?}, {want:?} alone");
         }
     }
 }
 
 #[test]
 fn all_cpu_levels_give_the_same_bits() {
-    let f32s: Vec<f32> = (0..=u32::MAX)
-        .step_by(400_009)
-        .map(f32::from_bits)
-        .collect();
-    let f64s: Vec<f64> = (0..10_000u64)
-        .map(|i| f64::from_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
-        .collect();
+    let f32s: Vec<f32> = (0..=u32::MAX).step_by(400_009).map(f32::from_bits).collect();
+    let f64s: Vec<f64> =
+        (0..10_000u64).map(|i| f64::from_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
     macro_rules! levels {
         ($($name:ident)*) => {$(
             check_levels(stringify!($name), &f32s, |x| Real::$name(x));

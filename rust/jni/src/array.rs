@@ -83,15 +83,10 @@ pub fn length(env: &EnvUnowned, array: jarray) -> Result<usize> {
 pub fn longs(env: &EnvUnowned, array: &JLongArray) -> Result<Longs> {
     let raw = array.as_raw();
     let length = length(env, raw)?;
-    let mut out = Longs {
-        values: [0; 64],
-        length,
-    };
+    let mut out = Longs { values: [0; 64], length };
     if length > out.values.len() {
-        let shape = format!(
-            "{length} sizes or dimensions, at most {} are possible",
-            wick_core::MAX_RANK
-        );
+        let shape =
+            format!("{length} sizes or dimensions, at most {} are possible", wick_core::MAX_RANK);
         return Err(Error::Shape {
             op: "sizes",
             operands: wick_runtime::error::Operands(vec![]),
@@ -105,11 +100,7 @@ pub fn longs(env: &EnvUnowned, array: &JLongArray) -> Result<Longs> {
 
 /// The numbers of a long[] that may be null.
 pub fn longs_some(env: &EnvUnowned, array: &JLongArray) -> Result<Option<Longs>> {
-    if array.is_null() {
-        Ok(None)
-    } else {
-        longs(env, array).map(Some)
-    }
+    if array.is_null() { Ok(None) } else { longs(env, array).map(Some) }
 }
 
 /// All numbers of a long[] of any length.
@@ -131,17 +122,4 @@ pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Resu
     // SAFETY: a long[] with room.
     unsafe { i64::set(env, raw, values.as_ptr(), values.len() as jsize) };
     Ok(())
-}
-
-/// A new long[] of numbers.
-pub fn new_longs(env: &EnvUnowned, values: &[i64]) -> jarray {
-    let raw = env.as_raw();
-    // SAFETY: this call's environment; null (with an exception pending) where the heap is full.
-    unsafe {
-        let array = ((**raw).v1_1.NewLongArray)(raw, values.len() as jsize);
-        if !array.is_null() {
-            i64::set(env, array, values.as_ptr(), values.len() as jsize);
-        }
-        array
-    }
 }

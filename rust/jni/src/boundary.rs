@@ -39,10 +39,7 @@ thread_local! {
 /// Panics leave their backtrace for the exception instead of printing it.
 pub fn keep_backtraces() {
     std::panic::set_hook(Box::new(|info| {
-        let place = info
-            .location()
-            .map(|l| format!(" at {l}"))
-            .unwrap_or_default();
+        let place = info.location().map(|l| format!(" at {l}")).unwrap_or_default();
         let text = format!("{place}\n{}", Backtrace::force_capture());
         let _ = BACKTRACE.try_with(|slot| *slot.borrow_mut() = Some(text));
     }));
@@ -54,10 +51,7 @@ fn panic_text(payload: Box<dyn Any + Send>) -> String {
         .map(|s| s.to_string())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "panic".to_owned());
-    let trace = BACKTRACE
-        .try_with(|slot| slot.borrow_mut().take())
-        .ok()
-        .flatten();
+    let trace = BACKTRACE.try_with(|slot| slot.borrow_mut().take()).ok().flatten();
     format!("internal error: {message}{}", trace.unwrap_or_default())
 }
 

@@ -16,10 +16,7 @@ pub struct Runtime {
 /// The one runtime.
 pub fn runtime() -> &'static Runtime {
     static RUNTIME: OnceCell<Runtime> = OnceCell::new();
-    RUNTIME.get_or_init(|| Runtime {
-        ctx: Context::default(),
-        tensors: Table::default(),
-    })
+    RUNTIME.get_or_init(|| Runtime { ctx: Context::default(), tensors: Table::default() })
 }
 
 /// Where the two hint bits stand in a returned handle.
@@ -39,11 +36,7 @@ impl Runtime {
 
     /// The tensor of a handle that may be 0.
     pub fn pin_some(&'static self, op: &'static str, handle: i64) -> Result<Option<Pin>> {
-        if handle == 0 {
-            Ok(None)
-        } else {
-            self.pin(op, handle).map(Some)
-        }
+        if handle == 0 { Ok(None) } else { self.pin(op, handle).map(Some) }
     }
 
     /// The tensors of several handles.
@@ -54,9 +47,7 @@ impl Runtime {
     /// A handle for a new tensor, without hints.
     pub fn own(&self, t: Tensor) -> Result<i64> {
         let tag = t.dtype() as u8;
-        self.tensors
-            .insert(tag, t)
-            .ok_or_else(|| Error::Internal("2^26 tensors are live".into()))
+        self.tensors.insert(tag, t).ok_or_else(|| Error::Internal("2^26 tensors are live".into()))
     }
 
     /// What a method returns for an operation's result: 0 where it went into an operand, else the
@@ -122,11 +113,7 @@ pub fn dtype(op: &'static str, code: i32) -> Result<DType> {
 
 /// A dtype that may be left out (-1).
 pub fn dtype_some(op: &'static str, code: i32) -> Result<Option<DType>> {
-    if code < 0 {
-        Ok(None)
-    } else {
-        dtype(op, code).map(Some)
-    }
+    if code < 0 { Ok(None) } else { dtype(op, code).map(Some) }
 }
 
 /// An operation that no caller of ours asks for.

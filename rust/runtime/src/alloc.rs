@@ -87,11 +87,7 @@ impl Block {
 impl Allocator {
     /// With a cap in bytes on live and cached memory together.
     pub fn new(cap: usize) -> Allocator {
-        let lists = || {
-            Mutex::new(FreeLists {
-                classes: Vec::new(),
-            })
-        };
+        let lists = || Mutex::new(FreeLists { classes: Vec::new() });
         let out = Allocator {
             shards: std::array::from_fn(|_| lists()),
             large: lists(),
@@ -130,23 +126,14 @@ impl Allocator {
     }
 
     fn lists(&self, size: usize) -> &Mutex<FreeLists> {
-        if size >= MAPPED {
-            &self.large
-        } else {
-            &self.shards[shard_of_thread() % SHARDS]
-        }
+        if size >= MAPPED { &self.large } else { &self.shards[shard_of_thread() % SHARDS] }
     }
 
     /// At least `bytes` bytes, uninitialised.
     pub fn allocate(&self, bytes: usize) -> Result<Block> {
         let fail = || {
             let m = self.memory();
-            Error::OutOfMemory {
-                asked: bytes,
-                live: m.live,
-                cached: m.cached,
-                cap: m.cap,
-            }
+            Error::OutOfMemory { asked: bytes, live: m.live, cached: m.cached, cap: m.cap }
         };
         if bytes > isize::MAX as usize / 2 {
             return Err(fail());
@@ -159,11 +146,7 @@ impl Allocator {
         };
         if let Some(ptr) = recycled {
             self.cached.fetch_sub(size, Relaxed);
-            return Ok(Block {
-                ptr,
-                class: class as u32,
-                size,
-            });
+            return Ok(Block { ptr, class: class as u32, size });
         }
         let cap = self.cap.load(Relaxed);
         if self.live.load(Relaxed) + self.cached.load(Relaxed) > cap {
@@ -174,11 +157,7 @@ impl Allocator {
             system_allocate(size)
         });
         match ptr {
-            Some(ptr) => Ok(Block {
-                ptr,
-                class: class as u32,
-                size,
-            }),
+            Some(ptr) => Ok(Block { ptr, class: class as u32, size }),
             None => {
                 self.live.fetch_sub(size, Relaxed);
                 Err(fail())
@@ -232,17 +211,28 @@ impl Allocator {
                 }
             }
         }
-        #[cfg(all(target_os = "linux", target_env = "gnu"))]
-        // SAFETY: malloc_trim only gives free heap pages back.
-        unsafe {
-            libc::malloc_trim(0);
-        }
+        trim_heap();
     }
 }
 
 impl Drop for Allocator {
     fn drop(&mut self) {
         self.trim();
+    }
+}
+
+/// Has the C library give free pages of its heap back, where it can: glibc's `malloc_trim`.
+fn trim_heap() {
+    #[cfg(unix)]
+    {
+        type MallocTrim = unsafe extern "C" fn(usize) -> i32;
+        let process = libloading::os::unix::Library::this();
+        // SAFETY: under this name there is glibc's function of this type, or none.
+        unsafe {
+            if let Ok(trim) = process.get::<MallocTrim>(b"malloc_trim\0") {
+                trim(0);
+            }
+        }
     }
 }
 
@@ -335,20 +325,14 @@ pub fn machine_memory() -> usize {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let number = |text: String| text.trim().parse::<usize>().ok();
     let total = read("/proc/meminfo").and_then(|text| {
-        let line = text
-            .lines()
-            .find(|l| l.starts_with("MemTotal:"))?
-            .to_owned();
+        let line = text.lines().find(|l| l.starts_with("MemTotal:"))?.to_owned();
         line.split_whitespace().nth(1)?.parse::<usize>().ok()
     });
     let total = total.map_or(16 << 30, |kib| kib << 10);
-    [
-        "/sys/fs/cgroup/memory.max",
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-    ]
-    .into_iter()
-    .filter_map(|path| read(path).and_then(number))
-    .fold(total, usize::min)
+    ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        .into_iter()
+        .filter_map(|path| read(path).and_then(number))
+        .fold(total, usize::min)
 }
 
 #[cfg(test)]
@@ -358,13 +342,9 @@ mod tests {
     #[test]
     fn classes_round_up_and_invert() {
         let mut last = 0;
-        for bytes in (1..5000).chain([
-            1 << 20,
-            (1 << 20) + 1,
-            40_000_000,
-            1 << 33,
-            (1 << 33) + 12345,
-        ]) {
+        for bytes in
+            (1..5000).chain([1 << 20, (1 << 20) + 1, 40_000_000, 1 << 33, (1 << 33) + 12345])
+        {
             let (class, size) = class_of(bytes);
             assert!(size >= bytes && size % ALIGN == 0, "{bytes} → {size}");
             assert!(size <= bytes + bytes / 8 + ALIGN, "{bytes} → {size}");
@@ -384,10 +364,7 @@ mod tests {
         assert_eq!((a.memory().live, a.memory().cached), (0, live));
         let again = a.allocate(3 << 20).unwrap();
         assert_eq!(again.ptr(), ptr);
-        assert!(matches!(
-            a.allocate(14 << 20),
-            Err(Error::OutOfMemory { .. })
-        ));
+        assert!(matches!(a.allocate(14 << 20), Err(Error::OutOfMemory { .. })));
         assert_eq!(a.memory().live, live);
         a.free(again);
         a.trim();

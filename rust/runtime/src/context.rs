@@ -109,10 +109,8 @@ impl Context {
 
     fn pool(&self) -> Option<&ThreadPool> {
         // The caller takes a share itself, so one worker fewer than there are processors.
-        let workers = std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .saturating_sub(1)
-            .max(1);
+        let workers =
+            std::thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
         let make = || {
             ThreadPoolBuilder::new()
                 .num_threads(workers)
@@ -174,18 +172,28 @@ impl Context {
         });
     }
 
-    /// Runs `f(id, total)` for each part that the work is worth cutting into.
+    /// Runs `f(id, total)` for each part that the work is worth cutting into. The caller and the
+    /// workers take parts until none is left, so that any number of parts is shared evenly.
     fn split(&self, iterations: i64, cost: f64, f: &(dyn Fn(usize, usize) + Sync)) {
         let total = self.parts(cost * iterations as f64, iterations);
-        match if total > 1 { self.pool() } else { None } {
-            None => f(0, 1),
-            Some(pool) => pool.in_place_scope(|scope| {
-                for id in 1..total {
-                    scope.spawn(move |_| f(id, total));
+        let Some(pool) = (if total > 1 { self.pool() } else { None }) else {
+            return f(0, 1);
+        };
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                match next.fetch_add(1, Relaxed) {
+                    id if id < total => f(id, total),
+                    _ => return,
                 }
-                f(0, total);
-            }),
-        }
+            }
+        };
+        pool.in_place_scope(|scope| {
+            for _ in 0..pool.current_num_threads().min(total - 1) {
+                scope.spawn(|_| work());
+            }
+            work();
+        });
     }
 }
 

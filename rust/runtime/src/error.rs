@@ -48,10 +48,7 @@ impl fmt::Display for Operand {
 
 impl From<&Tensor> for Operand {
     fn from(t: &Tensor) -> Operand {
-        Operand {
-            dtype: t.dtype(),
-            shape: t.shape().into(),
-        }
+        Operand { dtype: t.dtype(), shape: t.shape().into() }
     }
 }
 
@@ -83,55 +80,25 @@ pub enum Error {
         "{op}: shapes {} and {} do not broadcast at dimension {dim} ({x} and {y}); dtypes {} and {}",
         a.shape, b.shape, a.dtype, b.dtype
     )]
-    Broadcast {
-        op: &'static str,
-        a: Operand,
-        b: Operand,
-        dim: usize,
-        x: i64,
-        y: i64,
-    },
+    Broadcast { op: &'static str, a: Operand, b: Operand, dim: usize, x: i64, y: i64 },
     /// A shape, size or dimension that the operation does not take.
     #[error("{op}: {operands}{expected}")]
-    Shape {
-        op: &'static str,
-        operands: Operands,
-        expected: Cow<'static, str>,
-    },
+    Shape { op: &'static str, operands: Operands, expected: Cow<'static, str> },
     /// A dtype, or a value of a dtype, that the operation does not take.
     #[error("{op}: {operands}{expected}")]
-    DType {
-        op: &'static str,
-        operands: Operands,
-        expected: Cow<'static, str>,
-    },
+    DType { op: &'static str, operands: Operands, expected: Cow<'static, str> },
     /// An index or dimension outside its range.
     #[error("{op}: {operands}{expected}")]
-    Index {
-        op: &'static str,
-        operands: Operands,
-        expected: Cow<'static, str>,
-    },
+    Index { op: &'static str, operands: Operands, expected: Cow<'static, str> },
     /// A device that is not there, or operands on two.
     #[error("{op}: {expected}")]
-    Device {
-        op: &'static str,
-        expected: Cow<'static, str>,
-    },
+    Device { op: &'static str, expected: Cow<'static, str> },
     /// A handle that no longer stands for a tensor.
     #[error("{op}: the {dtype} tensor was closed")]
-    Closed {
-        op: &'static str,
-        dtype: &'static str,
-    },
+    Closed { op: &'static str, dtype: &'static str },
     /// The cap, or the machine, is exhausted.
     #[error("out of native memory: {asked} bytes asked, {live} live, {cached} cached, cap {cap}")]
-    OutOfMemory {
-        asked: usize,
-        live: usize,
-        cached: usize,
-        cap: usize,
-    },
+    OutOfMemory { asked: usize, live: usize, cached: usize, cap: usize },
     /// An operation code or argument that no caller of ours sends.
     #[error("{0}")]
     Internal(Cow<'static, str>),
@@ -144,11 +111,7 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::Shape {
-            op,
-            operands: list(operands),
-            expected: expected.into(),
-        }
+        Error::Shape { op, operands: list(operands), expected: expected.into() }
     }
 
     /// A dtype error about these operands.
@@ -157,11 +120,7 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::DType {
-            op,
-            operands: list(operands),
-            expected: expected.into(),
-        }
+        Error::DType { op, operands: list(operands), expected: expected.into() }
     }
 
     /// An index error about these operands.
@@ -170,24 +129,13 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::Index {
-            op,
-            operands: list(operands),
-            expected: expected.into(),
-        }
+        Error::Index { op, operands: list(operands), expected: expected.into() }
     }
 
     /// A size that cannot be made, with no tensor to show.
     pub fn size(op: &'static str, dtype: DType, shape: &[i64], source: LayoutError) -> Error {
-        let operands = Operands(vec![Operand {
-            dtype,
-            shape: shape.into(),
-        }]);
-        Error::Shape {
-            op,
-            operands,
-            expected: describe(source),
-        }
+        let operands = Operands(vec![Operand { dtype, shape: shape.into() }]);
+        Error::Shape { op, operands, expected: describe(source) }
     }
 
     /// A view that cannot be made.
@@ -196,17 +144,9 @@ impl Error {
         let expected = describe(source);
         match source {
             LayoutError::Dim { .. } | LayoutError::Index { .. } | LayoutError::Range { .. } => {
-                Error::Index {
-                    op,
-                    operands,
-                    expected,
-                }
+                Error::Index { op, operands, expected }
             }
-            _ => Error::Shape {
-                op,
-                operands,
-                expected,
-            },
+            _ => Error::Shape { op, operands, expected },
         }
     }
 }
@@ -218,22 +158,14 @@ fn list(operands: &[&Tensor]) -> Operands {
 fn describe(source: LayoutError) -> Cow<'static, str> {
     use LayoutError::*;
     match source {
-        Rank { rank } => format!(
-            "{rank} dimensions, at most {} are possible",
-            wick_core::MAX_RANK
-        ),
+        Rank { rank } => format!("{rank} dimensions, at most {} are possible", wick_core::MAX_RANK),
         Dim { dim, rank } => format!("dimension {dim} is outside [-{0}, {0})", rank.max(1)),
         RepeatedDim { dim } => format!("dimension {dim} is named twice"),
         DimCount { expected, got } => format!("expected {expected} dimensions, got {got}"),
         Index { dim, index, size } => {
             format!("index {index} is outside dimension {dim} of size {size}")
         }
-        Range {
-            dim,
-            start,
-            length,
-            size,
-        } => {
+        Range { dim, start, length, size } => {
             format!("start {start} with length {length} is outside dimension {dim} of size {size}")
         }
         Step { step } => format!("step {step} is not positive"),

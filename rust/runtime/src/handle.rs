@@ -111,15 +111,13 @@ impl<T> Table<T> {
     }
 
     fn take_slot(&self) -> Option<u32> {
-        let mut free = self.free[shard_of_thread() % SHARDS]
-            .lock()
-            .unwrap_or_else(|e| e.into_inner());
+        let mut free =
+            self.free[shard_of_thread() % SHARDS].lock().unwrap_or_else(|e| e.into_inner());
         if let Some(index) = free.pop() {
             return Some(index);
         }
-        let first = self.next.fetch_update(Relaxed, Relaxed, |n| {
-            (n < 1 << SLOT_BITS).then_some(n + RUN)
-        });
+        let first =
+            self.next.fetch_update(Relaxed, Relaxed, |n| (n < 1 << SLOT_BITS).then_some(n + RUN));
         let first = first.ok()?;
         for index in [first, first + RUN - 1] {
             self.grow(chunk_of(index).0);
@@ -158,16 +156,9 @@ impl<T> Table<T> {
             if state >> 32 != generation || state & (LIVE | CLOSED) != LIVE {
                 return None;
             }
-            match slot
-                .state
-                .compare_exchange_weak(state, state + 1, Acquire, Relaxed)
-            {
+            match slot.state.compare_exchange_weak(state, state + 1, Acquire, Relaxed) {
                 Ok(_) => {
-                    return Some(Pinned {
-                        table: self,
-                        slot,
-                        index,
-                    });
+                    return Some(Pinned { table: self, slot, index });
                 }
                 Err(now) => state = now,
             }
@@ -192,10 +183,7 @@ impl<T> Table<T> {
             if state >> 32 != generation || state & (LIVE | CLOSED) != LIVE {
                 return false;
             }
-            match slot
-                .state
-                .compare_exchange_weak(state, state | CLOSED, AcqRel, Relaxed)
-            {
+            match slot.state.compare_exchange_weak(state, state | CLOSED, AcqRel, Relaxed) {
                 Ok(_) => break,
                 Err(now) => state = now,
             }
@@ -212,8 +200,7 @@ impl<T> Table<T> {
         let value = unsafe { (*slot.value.get()).assume_init_read() };
         // A generation never comes back: a slot that has used them all is retired.
         let last = generation == u32::MAX as u64;
-        slot.state
-            .store(if last { 0 } else { (generation + 1) << 32 }, Release);
+        slot.state.store(if last { 0 } else { (generation + 1) << 32 }, Release);
         if !last {
             let shard = &self.free[shard_of_thread() % SHARDS];
             shard.lock().unwrap_or_else(|e| e.into_inner()).push(index);
@@ -295,15 +282,7 @@ mod tests {
         let b = table.insert(7, "b").unwrap();
         assert_ne!(a, b);
         assert!(table.pin(a).is_none());
-        for wild in [
-            0,
-            -1,
-            i64::MAX,
-            i64::MIN,
-            1,
-            a ^ (1 << 4),
-            a.wrapping_add(1 << 40),
-        ] {
+        for wild in [0, -1, i64::MAX, i64::MIN, 1, a ^ (1 << 4), a.wrapping_add(1 << 40)] {
             assert!(wild == b || table.pin(wild).is_none());
             assert!(wild == b || !table.close(wild));
         }

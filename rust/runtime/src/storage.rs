@@ -23,11 +23,7 @@ impl Storage {
     /// `bytes` uninitialised bytes.
     pub fn allocate(allocator: &Arc<Allocator>, bytes: usize) -> Result<Arc<Storage>> {
         let block = Some(allocator.allocate(bytes)?);
-        Ok(Arc::new(Storage {
-            block,
-            bytes,
-            allocator: allocator.clone(),
-        }))
+        Ok(Arc::new(Storage { block, bytes, allocator: allocator.clone() }))
     }
 
     /// The first byte. Writing through it is the business of operations that hold the tensor.

@@ -21,27 +21,16 @@ impl Tensor {
     pub fn empty(ctx: &Context, op: &'static str, dtype: DType, shape: &[i64]) -> Result<Tensor> {
         let size = |e| Error::size(op, dtype, shape, e);
         let layout = Layout::contiguous(shape).map_err(size)?;
-        let bytes = layout
-            .numel()
-            .checked_mul(dtype.size() as i64)
-            .ok_or(LayoutError::Overflow);
+        let bytes = layout.numel().checked_mul(dtype.size() as i64).ok_or(LayoutError::Overflow);
         let storage = Storage::allocate(ctx.allocator(), bytes.map_err(size)? as usize)?;
-        Ok(Tensor {
-            storage,
-            layout,
-            dtype,
-        })
+        Ok(Tensor { storage, layout, dtype })
     }
 
     /// A new tensor of another one's shape, which lies densely; its elements not yet written.
     pub(crate) fn empty_like(ctx: &Context, dtype: DType, dense: &Tensor) -> Result<Tensor> {
         let bytes = dense.numel() as usize * dtype.size();
         let storage = Storage::allocate(ctx.allocator(), bytes)?;
-        Ok(Tensor {
-            storage,
-            layout: dense.layout.at_start(),
-            dtype,
-        })
+        Ok(Tensor { storage, layout: dense.layout.at_start(), dtype })
     }
 
     /// The same elements through another layout, which must stay inside the storage.
@@ -56,11 +45,7 @@ impl Tensor {
         if needed > size {
             return Err(fail(LayoutError::Storage { needed, size }));
         }
-        Ok(Tensor {
-            storage: self.storage.clone(),
-            layout,
-            dtype: self.dtype,
-        })
+        Ok(Tensor { storage: self.storage.clone(), layout, dtype: self.dtype })
     }
 
     /// Elements that the storage holds.
@@ -105,20 +90,12 @@ impl Tensor {
 
     /// For kernels, to read.
     pub fn view(&self) -> View {
-        View {
-            ptr: self.storage.ptr(),
-            dtype: self.dtype,
-            layout: self.layout,
-        }
+        View { ptr: self.storage.ptr(), dtype: self.dtype, layout: self.layout }
     }
 
     /// For kernels, to write. The operation has checked that elements do not overlap.
     pub fn view_mut(&self) -> ViewMut {
-        ViewMut {
-            ptr: self.storage.ptr(),
-            dtype: self.dtype,
-            layout: self.layout,
-        }
+        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype, layout: self.layout }
     }
 
     /// Stretched to a shape that it broadcasts to.

@@ -31,12 +31,7 @@ fn dtypes() -> impl Strategy<Value = DType> {
 }
 
 fn floats() -> impl Strategy<Value = DType> {
-    prop::sample::select(
-        DType::ALL
-            .into_iter()
-            .filter(|d| d.is_float())
-            .collect::<Vec<_>>(),
-    )
+    prop::sample::select(DType::ALL.into_iter().filter(|d| d.is_float()).collect::<Vec<_>>())
 }
 
 proptest! {
@@ -147,29 +142,12 @@ fn long_ranges_in_parts() {
         Scalar::Float(0.125),
     );
     let v = values(&ctx, &t.unwrap());
-    assert!(
-        v.len() == n
-            && v.iter()
-                .enumerate()
-                .all(|(i, x)| *x == 0.5 + i as f64 * 0.125)
-    );
-    let v = values(
-        &ctx,
-        &linspace(&ctx, DType::F32, 0.0, 15000.0, 5001).unwrap(),
-    );
-    assert!(
-        v.iter().enumerate().all(|(i, x)| *x == 3.0 * i as f64),
-        "BR-143"
-    );
+    assert!(v.len() == n && v.iter().enumerate().all(|(i, x)| *x == 0.5 + i as f64 * 0.125));
+    let v = values(&ctx, &linspace(&ctx, DType::F32, 0.0, 15000.0, 5001).unwrap());
+    assert!(v.iter().enumerate().all(|(i, x)| *x == 3.0 * i as f64), "BR-143");
     let one = Context::new(1 << 30, 1);
-    let a = values(
-        &one,
-        &linspace(&one, DType::F32, -1.0, 7.0, n as i64).unwrap(),
-    );
-    let b = values(
-        &ctx,
-        &linspace(&ctx, DType::F32, -1.0, 7.0, n as i64).unwrap(),
-    );
+    let a = values(&one, &linspace(&one, DType::F32, -1.0, 7.0, n as i64).unwrap());
+    let b = values(&ctx, &linspace(&ctx, DType::F32, -1.0, 7.0, n as i64).unwrap());
     assert!(a == b);
 }
 
@@ -216,10 +194,7 @@ fn ranges_of_values() {
     // libtorch lets negative integers wrap in unsigned types.
     assert_eq!(values(&ctx, &make(DType::U8, int(-1)).unwrap()), [255.0; 2]);
     assert!(refused(make(DType::U8, int(-256))));
-    assert!(refused(make(
-        DType::I64,
-        float(9_223_372_036_854_775_808.0)
-    )));
+    assert!(refused(make(DType::I64, float(9_223_372_036_854_775_808.0))));
     assert!(make(DType::I64, float(-9_223_372_036_854_775_808.0)).is_ok());
     assert!(make(DType::I64, int(i64::MIN)).is_ok());
     for dtype in [DType::F16, DType::BF16, DType::F32] {

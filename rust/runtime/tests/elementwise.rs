@@ -24,11 +24,7 @@ fn tolerance(dtype: DType) -> f64 {
 
 /// Small whole values: exact in every dtype, both signs where there are any.
 fn small(dtype: DType) -> impl Fn(i64) -> f64 {
-    let lowest = if matches!(dtype, DType::U8 | DType::Bool) {
-        0
-    } else {
-        -3
-    };
+    let lowest = if matches!(dtype, DType::U8 | DType::Bool) { 0 } else { -3 };
     let highest = if dtype == DType::Bool { 1 } else { 4 };
     move |i| ((i * 7 + i / 5) % (highest - lowest + 1) + lowest) as f64
 }
@@ -75,10 +71,8 @@ proptest! {
         let x = Lie::random(shape.len(), lies.0, true).make(&ctx, a, &shape, small(a));
         // The right operand lacks leading dimensions and has some of size 1.
         let mut right: Vec<i64> = shape[lead.min(shape.len())..].to_vec();
-        if let Some(first) = right.first_mut() {
-            if lies.1 % 2 == 0 {
-                *first = 1;
-            }
+        if let (Some(first), 0) = (right.first_mut(), lies.1 % 2) {
+            *first = 1;
         }
         let y = Lie::random(right.len(), lies.1, true).make(&ctx, b, &right, small(b));
         let stretched = y.with_layout("test", y.layout().expand(&shape)).unwrap();
@@ -159,18 +153,11 @@ fn threads_do_not_change_results() {
     let n = 300_001;
     let run = |threads: usize| {
         let ctx = ctx(threads);
-        let x = tensor(
-            &ctx,
-            DType::F32,
-            &[n],
-            &(0..n).map(|i| (i as f64).sin()).collect::<Vec<_>>(),
-        );
+        let x =
+            tensor(&ctx, DType::F32, &[n], &(0..n).map(|i| (i as f64).sin()).collect::<Vec<_>>());
         let mut out = Vec::new();
         for op in [UnaryOp::Exp, UnaryOp::Tanh, UnaryOp::Lgamma] {
-            out.push(values(
-                &ctx,
-                &unary(&ctx, op, &x, [0.0; 3], Out::New).unwrap().unwrap(),
-            ));
+            out.push(values(&ctx, &unary(&ctx, op, &x, [0.0; 3], Out::New).unwrap().unwrap()));
         }
         out.push(values(
             &ctx,
@@ -185,10 +172,7 @@ fn threads_do_not_change_results() {
             .unwrap()
             .unwrap(),
         ));
-        out.into_iter()
-            .flatten()
-            .map(f64::to_bits)
-            .collect::<Vec<_>>()
+        out.into_iter().flatten().map(f64::to_bits).collect::<Vec<_>>()
     };
     let one = run(1);
     assert!(one == run(2) && one == run(7));
@@ -201,10 +185,7 @@ fn overlapping_targets_are_refused() {
     let one = tensor(&ctx, DType::F32, &[1], &[6.0]);
     let expanded = one.with_layout("test", one.layout().expand(&[6])).unwrap();
     let source = tensor(&ctx, DType::F32, &[6], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert!(matches!(
-        copy(&ctx, &expanded, &source),
-        Err(Error::Shape { .. })
-    ));
+    assert!(matches!(copy(&ctx, &expanded, &source), Err(Error::Shape { .. })));
     assert!(unary(&ctx, UnaryOp::Cos, &expanded, [0.0; 3], Out::InPlace).is_err());
     assert_eq!(values(&ctx, &one), [6.0]);
     // A transposed source read while its own storage is written: values from before the call.
@@ -224,9 +205,7 @@ fn where_selects_and_promotes() {
         tensor(&ctx, DType::F64, &[1, 1], &[9.5]),
     );
     let args = [Arg::Tensor(&c), Arg::Tensor(&x), Arg::Tensor(&y)];
-    let out = ternary(&ctx, TernaryOp::Where, args, Scalar::Int(0), Out::New)
-        .unwrap()
-        .unwrap();
+    let out = ternary(&ctx, TernaryOp::Where, args, Scalar::Int(0), Out::New).unwrap().unwrap();
     assert_eq!((out.dtype(), out.shape()), (DType::F64, &[2, 3][..]));
     assert_eq!(values(&ctx, &out), [1.0, 2.0, 3.0, 9.5, 9.5, 9.5]);
     let wrong = [Arg::Tensor(&x), Arg::Tensor(&x), Arg::Tensor(&x)];

@@ -17,10 +17,7 @@ struct Numbers(u64);
 
 impl Numbers {
     fn next(&mut self, below: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % below
     }
 }
@@ -38,9 +35,7 @@ fn values(ctx: &Context, t: &Tensor) -> Vec<f64> {
     let wide = cast(ctx, t, DType::F64).unwrap();
     let start = wide.view().start().cast::<f64>();
     // SAFETY: a dense f64 tensor, alive here.
-    (0..wide.numel() as usize)
-        .map(|i| unsafe { start.add(i).read() })
-        .collect()
+    (0..wide.numel() as usize).map(|i| unsafe { start.add(i).read() }).collect()
 }
 
 /// Small whole numbers seen through a random layout: dense, offset, stepped, permuted, expanded.
@@ -69,19 +64,13 @@ fn view(ctx: &Context, dtype: DType, shape: &[i64], rng: &mut Numbers) -> Tensor
     let size = layout.unwrap().span().unwrap().max(1);
     let least = if dtype == DType::U8 { 0.0 } else { -4.0 };
     let data: Vec<f64> = (0..size).map(|_| rng.next(9) as f64 + least).collect();
-    tensor(ctx, dtype, &[size], &data)
-        .with_layout("test", layout)
-        .unwrap()
+    tensor(ctx, dtype, &[size], &data).with_layout("test", layout).unwrap()
 }
 
 /// What an integer type makes of a whole number, and a float type of a value.
 fn rounded(ctx: &Context, dtype: DType, shape: &[i64], exact: &[f64]) -> Vec<f64> {
     let wide = tensor(ctx, DType::F64, shape, exact);
-    let from = if dtype.is_float() {
-        wide
-    } else {
-        cast(ctx, &wide, DType::I64).unwrap()
-    };
+    let from = if dtype.is_float() { wide } else { cast(ctx, &wide, DType::I64).unwrap() };
     values(ctx, &cast(ctx, &from, dtype).unwrap())
 }
 
@@ -90,9 +79,7 @@ fn naive(a: &[f64], b: &[f64], (batch, m, n, k): (usize, usize, usize, usize)) -
     let mut out = vec![0.0; batch * m * n];
     for (place, sum) in out.iter_mut().enumerate() {
         let (i, j, z) = (place / n % m, place % n, place / n / m);
-        *sum = (0..k)
-            .map(|t| a[(z * m + i) * k + t] * b[(z * k + t) * n + j])
-            .sum();
+        *sum = (0..k).map(|t| a[(z * m + i) * k + t] * b[(z * k + t) * n + j]).sum();
     }
     out
 }
@@ -279,11 +266,7 @@ fn every_small_size() {
                 let shape = if turned { [cols, rows] } else { [rows, cols] };
                 let data: Vec<f64> = (0..rows * cols).map(|_| rng.next(9) as f64 - 4.0).collect();
                 let t = tensor(&ctx, dtype, &shape, &data);
-                let layout = if turned {
-                    t.layout().transpose(0, 1)
-                } else {
-                    Ok(*t.layout())
-                };
+                let layout = if turned { t.layout().transpose(0, 1) } else { Ok(*t.layout()) };
                 t.with_layout("test", layout).unwrap()
             };
             let (a, b) = (make(m, k, left), make(k, n, right));
@@ -293,11 +276,7 @@ fn every_small_size() {
                 &values(&ctx, &b),
                 (1, m as usize, n as usize, k as usize),
             );
-            assert_eq!(
-                values(&ctx, &got),
-                exact,
-                "{dtype} {m} {n} {k} {left} {right}"
-            );
+            assert_eq!(values(&ctx, &got), exact, "{dtype} {m} {n} {k} {left} {right}");
         }
     }
 }
@@ -309,9 +288,7 @@ fn same_bits_for_any_number_of_threads() {
     let mut rng = Numbers(3);
     let mut fractions = |shape: &[i64], dtype: DType| {
         let size = shape.iter().product::<i64>();
-        let data: Vec<f64> = (0..size)
-            .map(|_| rng.next(1 << 20) as f64 / 1e6 - 0.5)
-            .collect();
+        let data: Vec<f64> = (0..size).map(|_| rng.next(1 << 20) as f64 / 1e6 - 0.5).collect();
         tensor(&ctx, dtype, shape, &data)
     };
     let shapes: [(&[i64], &[i64]); 7] = [
@@ -329,17 +306,11 @@ fn same_bits_for_any_number_of_threads() {
             let mut seen: Option<Vec<f64>> = None;
             for threads in [1, 2, 3, 7] {
                 ctx.set_threads(threads);
-                let got = values(
-                    &ctx,
-                    &matmul(&ctx, MatmulOp::Matmul, &a, &b, None)
-                        .unwrap()
-                        .unwrap(),
-                );
+                let got =
+                    values(&ctx, &matmul(&ctx, MatmulOp::Matmul, &a, &b, None).unwrap().unwrap());
                 let first = seen.get_or_insert_with(|| got.clone());
                 assert!(
-                    got.iter()
-                        .zip(&*first)
-                        .all(|(p, q)| p.to_bits() == q.to_bits()),
+                    got.iter().zip(&*first).all(|(p, q)| p.to_bits() == q.to_bits()),
                     "{x:?} {dtype}"
                 );
             }
@@ -348,10 +319,7 @@ fn same_bits_for_any_number_of_threads() {
                 let exact = naive(&values(&ctx, &a), &values(&ctx, &b), sizes);
                 let close = if dtype == DType::F16 { 2e-2 } else { 1e-3 };
                 for (p, q) in seen.unwrap().iter().zip(&exact) {
-                    assert!(
-                        (p - q).abs() <= close * (1.0 + q.abs()),
-                        "{x:?} {dtype}: {p} for {q}"
-                    );
+                    assert!((p - q).abs() <= close * (1.0 + q.abs()), "{x:?} {dtype}: {p} for {q}");
                 }
             }
         }
@@ -363,57 +331,25 @@ fn same_bits_for_any_number_of_threads() {
 fn nothing_to_sum() {
     let ctx = context();
     let full = |shape: &[i64], v: f64| {
-        tensor(
-            &ctx,
-            DType::F32,
-            shape,
-            &vec![v; shape.iter().product::<i64>() as usize],
-        )
+        tensor(&ctx, DType::F32, shape, &vec![v; shape.iter().product::<i64>() as usize])
     };
     let (a, b, c) = (full(&[3, 0], 0.0), full(&[0, 2], 0.0), full(&[3, 2], 1.0));
     let int = Scalar::Int;
     let sum = |c: &Tensor, a: &Tensor, b: &Tensor, beta, alpha| {
-        values(
-            &ctx,
-            &addmm(&ctx, AddmmOp::Addmm, c, a, b, beta, alpha, Out::New)
-                .unwrap()
-                .unwrap(),
-        )
+        values(&ctx, &addmm(&ctx, AddmmOp::Addmm, c, a, b, beta, alpha, Out::New).unwrap().unwrap())
     };
     assert_eq!(sum(&c, &a, &b, int(3), int(1)), [3.0; 6]);
-    assert_eq!(
-        sum(&c, &a, &b, int(3), Scalar::Float(f64::INFINITY)),
-        [3.0; 6]
-    );
-    let product = matmul(
-        &ctx,
-        MatmulOp::Mm,
-        &full(&[2, 0], 0.0),
-        &full(&[0, 3], 0.0),
-        None,
-    );
+    assert_eq!(sum(&c, &a, &b, int(3), Scalar::Float(f64::INFINITY)), [3.0; 6]);
+    let product = matmul(&ctx, MatmulOp::Mm, &full(&[2, 0], 0.0), &full(&[0, 3], 0.0), None);
     assert_eq!(values(&ctx, &product.unwrap().unwrap()), [0.0; 6]);
-    let product = matmul(
-        &ctx,
-        MatmulOp::Bmm,
-        &full(&[2, 2, 0], 0.0),
-        &full(&[2, 0, 4], 0.0),
-        None,
-    );
+    let product = matmul(&ctx, MatmulOp::Bmm, &full(&[2, 2, 0], 0.0), &full(&[2, 0, 4], 0.0), None);
     assert_eq!(values(&ctx, &product.unwrap().unwrap()), [0.0; 16]);
     for size in [2, 20, 40] {
         let (nan, ones) = (full(&[size, size], f64::NAN), full(&[size, size], 1.0));
         let sizes = (size * size) as usize;
-        assert_eq!(
-            sum(&nan, &ones, &ones, int(0), int(2)),
-            vec![2.0 * size as f64; sizes]
-        );
+        assert_eq!(sum(&nan, &ones, &ones, int(0), int(2)), vec![2.0 * size as f64; sizes]);
         assert_eq!(sum(&ones, &nan, &nan, int(5), int(0)), vec![5.0; sizes]);
-        assert!(
-            sum(&ones, &nan, &ones, int(1), int(1))
-                .iter()
-                .all(|v| v.is_nan())
-        );
+        assert!(sum(&ones, &nan, &ones, int(1), int(1)).iter().all(|v| v.is_nan()));
     }
 }
 
@@ -422,10 +358,7 @@ fn integers_wrap() {
     let ctx = context();
     for n in [2, 50] {
         let a = tensor(&ctx, DType::I8, &[n, n], &vec![100.0; (n * n) as usize]);
-        let got = values(
-            &ctx,
-            &matmul(&ctx, MatmulOp::Mm, &a, &a, None).unwrap().unwrap(),
-        );
+        let got = values(&ctx, &matmul(&ctx, MatmulOp::Mm, &a, &a, None).unwrap().unwrap());
         assert_eq!(got, vec![f64::from((10_000 * n) as i8); (n * n) as usize]);
     }
 }
@@ -434,12 +367,7 @@ fn integers_wrap() {
 fn what_is_refused() {
     let ctx = context();
     let zeros = |dtype, shape: &[i64]| {
-        tensor(
-            &ctx,
-            dtype,
-            shape,
-            &vec![0.0; shape.iter().product::<i64>() as usize],
-        )
+        tensor(&ctx, dtype, shape, &vec![0.0; shape.iter().product::<i64>() as usize])
     };
     let f = |shape: &[i64]| zeros(DType::F32, shape);
     let message = |op, a: &Tensor, b: &Tensor| matmul(&ctx, op, a, b, None).unwrap_err();
@@ -462,82 +390,39 @@ fn what_is_refused() {
     shape(MatmulOp::Mv, &[2, 3], &[2]);
     shape(MatmulOp::Inner, &[2, 3], &[3, 2]);
     shape(MatmulOp::Outer, &[2, 3], &[3]);
-    for (x, y) in [
-        (DType::F32, DType::F64),
-        (DType::Bool, DType::Bool),
-        (DType::I32, DType::I64),
-    ] {
+    for (x, y) in [(DType::F32, DType::F64), (DType::Bool, DType::Bool), (DType::I32, DType::I64)] {
         let e = message(MatmulOp::Mm, &zeros(x, &[2, 2]), &zeros(y, &[2, 2]));
         assert!(matches!(e, Error::DType { .. }), "{e}");
     }
 
     // Targets: another shape, another dtype, elements that are one, elements that are read.
     let a = f(&[2, 2]);
-    let into = |t: &Tensor| {
-        matmul(&ctx, MatmulOp::Mm, &a, &f(&[2, 2]), Some(t))
-            .unwrap_err()
-            .to_string()
-    };
+    let into =
+        |t: &Tensor| matmul(&ctx, MatmulOp::Mm, &a, &f(&[2, 2]), Some(t)).unwrap_err().to_string();
     assert!(into(&f(&[2, 3])).contains("shape"));
     assert!(into(&zeros(DType::F64, &[2, 2])).contains("target of that type"));
     let one = f(&[1, 2]);
     assert!(
-        into(
-            &one.with_layout("test", one.layout().expand(&[2, 2]))
-                .unwrap()
-        )
-        .contains("share a place")
+        into(&one.with_layout("test", one.layout().expand(&[2, 2])).unwrap())
+            .contains("share a place")
     );
     assert!(into(&a).contains("overlaps"));
     assert!(into(&a.with_layout("test", a.layout().transpose(0, 1)).unwrap()).contains("overlaps"));
 
     let sum = |c: &Tensor, a: &Tensor, out: Out, alpha| {
-        addmm(
-            &ctx,
-            AddmmOp::Addmm,
-            c,
-            a,
-            &f(&[2, 2]),
-            Scalar::Int(1),
-            alpha,
-            out,
-        )
+        addmm(&ctx, AddmmOp::Addmm, c, a, &f(&[2, 2]), Scalar::Int(1), alpha, out)
     };
     let one = Scalar::Int(1);
-    assert!(matches!(
-        sum(&f(&[3]), &a, Out::New, one),
-        Err(Error::Shape { .. })
-    ));
-    assert!(matches!(
-        sum(&f(&[2]), &a, Out::InPlace, one),
-        Err(Error::Shape { .. })
-    ));
-    assert!(matches!(
-        sum(&a, &a, Out::InPlace, one),
-        Err(Error::Shape { .. })
-    ));
-    assert!(matches!(
-        sum(&zeros(DType::F64, &[2]), &a, Out::New, one),
-        Err(Error::DType { .. })
-    ));
+    assert!(matches!(sum(&f(&[3]), &a, Out::New, one), Err(Error::Shape { .. })));
+    assert!(matches!(sum(&f(&[2]), &a, Out::InPlace, one), Err(Error::Shape { .. })));
+    assert!(matches!(sum(&a, &a, Out::InPlace, one), Err(Error::Shape { .. })));
+    assert!(matches!(sum(&zeros(DType::F64, &[2]), &a, Out::New, one), Err(Error::DType { .. })));
     let turned = a.with_layout("test", a.layout().transpose(0, 1)).unwrap();
-    assert!(matches!(
-        sum(&turned, &f(&[2, 2]), Out::Into(&a), one),
-        Err(Error::Shape { .. })
-    ));
+    assert!(matches!(sum(&turned, &f(&[2, 2]), Out::Into(&a), one), Err(Error::Shape { .. })));
     let whole = zeros(DType::I32, &[2, 2]);
     let half = Scalar::Float(0.5);
     assert!(matches!(
-        addmm(
-            &ctx,
-            AddmmOp::Addmm,
-            &whole,
-            &whole,
-            &whole,
-            one,
-            half,
-            Out::New
-        ),
+        addmm(&ctx, AddmmOp::Addmm, &whole, &whole, &whole, one, half, Out::New),
         Err(Error::DType { .. })
     ));
 }

@@ -67,16 +67,10 @@ fn uniform_is_the_sequence() {
     for n in [0, 1, 31, 32, 33, 64, 65, 1000] {
         let d = draw(&ctx, RandomOp::Rand, DType::F64, n, NONE, seed);
         for (i, v) in d.iter().enumerate() {
-            assert_eq!(
-                *v,
-                (long(seed, i as u64) >> 11) as f64 / (1u64 << 53) as f64
-            );
+            assert_eq!(*v, (long(seed, i as u64) >> 11) as f64 / (1u64 << 53) as f64);
         }
         for (dtype, bits) in [(DType::F32, 24), (DType::F16, 11), (DType::BF16, 8)] {
-            for (i, v) in draw(&ctx, RandomOp::Rand, dtype, n, NONE, seed)
-                .iter()
-                .enumerate()
-            {
+            for (i, v) in draw(&ctx, RandomOp::Rand, dtype, n, NONE, seed).iter().enumerate() {
                 let expected = f64::from(word(seed, i as u64) >> (32 - bits)) / (1 << bits) as f64;
                 assert_eq!(*v, expected, "{dtype} {i}");
             }
@@ -97,14 +91,8 @@ fn integers_are_the_sequence() {
         (-(1 << 62), 1 << 62),
     ];
     for (low, high) in cases {
-        let t = random(
-            &ctx,
-            RandomOp::Randint,
-            DType::I64,
-            &[100],
-            Parameters::Int(low, high),
-            at(3),
-        );
+        let t =
+            random(&ctx, RandomOp::Randint, DType::I64, &[100], Parameters::Int(low, high), at(3));
         let t = t.unwrap();
         let first = t.view().start().cast::<i64>();
         let span = (i128::from(high) - i128::from(low)) as u128;
@@ -124,9 +112,7 @@ fn kolmogorov(mut sample: Vec<f64>, cumulative: impl Fn(f64) -> f64) -> f64 {
     let mut most = 0.0f64;
     for (i, x) in sample.iter().enumerate() {
         let c = cumulative(*x);
-        most = most
-            .max((c - i as f64 / n).abs())
-            .max(((i + 1) as f64 / n - c).abs());
+        most = most.max((c - i as f64 / n).abs()).max(((i + 1) as f64 / n - c).abs());
     }
     most * n.sqrt()
 }
@@ -136,12 +122,7 @@ fn moments(sample: &[f64]) -> [f64; 4] {
     let mean = sample.iter().sum::<f64>() / n;
     let central = |k| sample.iter().map(|x| (x - mean).powi(k)).sum::<f64>() / n;
     let variance = central(2);
-    [
-        mean,
-        variance,
-        central(3) / variance.powf(1.5),
-        central(4) / variance.powi(2),
-    ]
+    [mean, variance, central(3) / variance.powf(1.5), central(4) / variance.powi(2)]
 }
 
 fn normal_cumulative(x: f64) -> f64 {
@@ -169,14 +150,8 @@ fn distributions() {
 
             let z = draw(&ctx, RandomOp::Randn, dtype, n, NONE, seed);
             let [mean, variance, skew, tails] = moments(&z);
-            assert!(
-                mean.abs() < 0.01 && (variance - 1.0).abs() < 0.015,
-                "{mean} {variance}"
-            );
-            assert!(
-                skew.abs() < 0.03 && (tails - 3.0).abs() < 0.06,
-                "{skew} {tails}"
-            );
+            assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.015, "{mean} {variance}");
+            assert!(skew.abs() < 0.03 && (tails - 3.0).abs() < 0.06, "{skew} {tails}");
             // Neighbours, and the two of a pair, are independent.
             for lag in [1, 16, 32] {
                 let product: f64 = z.iter().zip(&z[lag..]).map(|(a, b)| a * b).sum();
@@ -242,28 +217,14 @@ fn integers_are_even() {
     let ctx = context();
     let n = 100_000;
     for (low, high) in [(0, 10), (-3, 4), (100, 356)] {
-        let v = draw(
-            &ctx,
-            RandomOp::Randint,
-            DType::I32,
-            n,
-            Parameters::Int(low, high),
-            9,
-        );
+        let v = draw(&ctx, RandomOp::Randint, DType::I32, n, Parameters::Int(low, high), 9);
         let kinds = (high - low) as usize;
         let mut counts = vec![0f64; kinds];
-        v.iter()
-            .for_each(|x| counts[(*x as i64 - low) as usize] += 1.0);
+        v.iter().for_each(|x| counts[(*x as i64 - low) as usize] += 1.0);
         let expected = n as f64 / kinds as f64;
-        let chi: f64 = counts
-            .iter()
-            .map(|c| (c - expected).powi(2) / expected)
-            .sum();
+        let chi: f64 = counts.iter().map(|c| (c - expected).powi(2) / expected).sum();
         let freedom = (kinds - 1) as f64;
-        assert!(
-            (chi - freedom).abs() < 4.0 * (2.0 * freedom).sqrt(),
-            "{low} {high} {chi}"
-        );
+        assert!((chi - freedom).abs() < 4.0 * (2.0 * freedom).sqrt(), "{low} {high} {chi}");
     }
 }
 
@@ -273,53 +234,25 @@ fn bernoulli() {
     let n = 100_000;
     for dtype in DType::ALL {
         for p in [0.0, 0.1, 0.5, 1.0] {
-            let v = draw(
-                &ctx,
-                RandomOp::Bernoulli,
-                dtype,
-                n,
-                Parameters::Float(p, 0.0),
-                4,
-            );
+            let v = draw(&ctx, RandomOp::Bernoulli, dtype, n, Parameters::Float(p, 0.0), 4);
             let mean = v.iter().sum::<f64>() / n as f64;
             assert!(v.iter().all(|x| *x == 0.0 || *x == 1.0));
-            assert!(
-                (mean - p).abs() < 0.005 && (p.fract() != 0.0 || mean == p),
-                "{p} {mean}"
-            );
+            assert!((mean - p).abs() < 0.005 && (p.fract() != 0.0 || mean == p), "{p} {mean}");
         }
     }
     // Through a transposed view: place i, j has the probability at i, j.
     for dtype in FLOATS {
         let probs = full(&ctx, dtype, &[100, 3], Scalar::Float(0.0)).unwrap();
-        let column = probs
-            .with_layout("select", probs.layout().select(1, 2))
-            .unwrap();
-        random_in_place(
-            &ctx,
-            RandomOp::Randint,
-            &column,
-            Parameters::Int(1, 2),
-            None,
-        )
-        .unwrap();
-        let t = probs
-            .with_layout("t", probs.layout().transpose(0, 1))
-            .unwrap();
+        let column = probs.with_layout("select", probs.layout().select(1, 2)).unwrap();
+        random_in_place(&ctx, RandomOp::Randint, &column, Parameters::Int(1, 2), None).unwrap();
+        let t = probs.with_layout("t", probs.layout().transpose(0, 1)).unwrap();
         let drawn = bernoulli_of(&ctx, &t, at(8)).unwrap();
         assert_eq!((drawn.dtype(), drawn.shape()), (dtype, &[3i64, 100][..]));
         assert_eq!(values(&ctx, &drawn), values(&ctx, &t));
     }
     let half = full(&ctx, DType::F32, &[1000], Scalar::Float(0.5)).unwrap();
     let a = values(&ctx, &bernoulli_of(&ctx, &half, at(8)).unwrap());
-    let b = draw(
-        &ctx,
-        RandomOp::Bernoulli,
-        DType::F32,
-        1000,
-        Parameters::Float(0.5, 0.0),
-        8,
-    );
+    let b = draw(&ctx, RandomOp::Bernoulli, DType::F32, 1000, Parameters::Float(0.5, 0.0), 8);
     assert_eq!(a, b);
 }
 
@@ -328,11 +261,7 @@ fn permutations() {
     let ctx = context();
     for n in [0, 1, 2, 31, 32, 33, 34, 1000, 100_000] {
         let mut v = draw_permutation(&ctx, DType::I64, n, 6);
-        let moved = v
-            .iter()
-            .enumerate()
-            .filter(|(i, x)| *i as f64 != **x)
-            .count();
+        let moved = v.iter().enumerate().filter(|(i, x)| *i as f64 != **x).count();
         assert!(n < 1000 || moved as i64 > n * 9 / 10);
         v.sort_by(f64::total_cmp);
         assert!(v.iter().enumerate().all(|(i, x)| *x == i as f64), "BR-169");
@@ -341,15 +270,10 @@ fn permutations() {
     let mut counts = std::collections::HashMap::new();
     for seed in 0..24_000 {
         let v = draw_permutation(&ctx, DType::U8, 4, seed);
-        *counts
-            .entry(v.iter().map(|x| *x as u8).collect::<Vec<_>>())
-            .or_insert(0.0) += 1.0;
+        *counts.entry(v.iter().map(|x| *x as u8).collect::<Vec<_>>()).or_insert(0.0) += 1.0;
     }
     assert_eq!(counts.len(), 24);
-    let chi: f64 = counts
-        .values()
-        .map(|c: &f64| (c - 1000.0).powi(2) / 1000.0)
-        .sum();
+    let chi: f64 = counts.values().map(|c: &f64| (c - 1000.0).powi(2) / 1000.0).sum();
     assert!(chi < 50.0, "{chi}");
 
     let most = [
@@ -363,19 +287,10 @@ fn permutations() {
         let mut v = draw_permutation(&ctx, dtype, n, 1);
         v.sort_by(f64::total_cmp);
         assert!(v.iter().enumerate().all(|(i, x)| *x == i as f64), "{dtype}");
-        assert!(matches!(
-            randperm(&ctx, dtype, n + 1, None),
-            Err(Error::DType { .. })
-        ));
+        assert!(matches!(randperm(&ctx, dtype, n + 1, None), Err(Error::DType { .. })));
     }
-    assert!(matches!(
-        randperm(&ctx, DType::Bool, 1, None),
-        Err(Error::DType { .. })
-    ));
-    assert!(matches!(
-        randperm(&ctx, DType::I64, -1, None),
-        Err(Error::Shape { .. })
-    ));
+    assert!(matches!(randperm(&ctx, DType::Bool, 1, None), Err(Error::DType { .. })));
+    assert!(matches!(randperm(&ctx, DType::I64, -1, None), Err(Error::Shape { .. })));
 }
 
 fn draw_permutation(ctx: &Context, dtype: DType, n: i64, seed: u64) -> Vec<f64> {
@@ -404,13 +319,9 @@ fn everything(ctx: &Context) -> Vec<Vec<u8>> {
     }
     for dtype in DType::ALL {
         let p = Parameters::Int(0, 2);
-        all.push(bytes(
-            &random(ctx, RandomOp::Randint, dtype, &n, p, from).unwrap(),
-        ));
+        all.push(bytes(&random(ctx, RandomOp::Randint, dtype, &n, p, from).unwrap()));
         let p = Parameters::Float(0.3, 0.0);
-        all.push(bytes(
-            &random(ctx, RandomOp::Bernoulli, dtype, &n, p, from).unwrap(),
-        ));
+        all.push(bytes(&random(ctx, RandomOp::Bernoulli, dtype, &n, p, from).unwrap()));
     }
     all
 }
@@ -419,10 +330,7 @@ fn everything(ctx: &Context) -> Vec<Vec<u8>> {
 fn threads_and_levels_do_not_show() {
     let expected = everything(&Context::new(1 << 32, 1));
     for threads in [2, 7] {
-        assert!(
-            everything(&Context::new(1 << 32, threads)) == expected,
-            "{threads} threads"
-        );
+        assert!(everything(&Context::new(1 << 32, threads)) == expected, "{threads} threads");
     }
     for level in ["baseline", "avx2", "avx512"] {
         // A process of its own, since the level is read from the environment.
@@ -462,21 +370,12 @@ fn parts_of_a_draw_are_draws() {
 #[test]
 fn context_stream() {
     let ctx = context();
-    let start = Stream {
-        seed: 77,
-        offset: 0,
-    };
+    let start = Stream { seed: 77, offset: 0 };
     ctx.set_stream(start);
     let make = |n: i64| random(&ctx, RandomOp::Rand, DType::F32, &[n], NONE, None).unwrap();
     let a = values(&ctx, &make(33));
     let saved = ctx.stream();
-    assert_eq!(
-        saved,
-        Stream {
-            seed: 77,
-            offset: 2
-        }
-    );
+    assert_eq!(saved, Stream { seed: 77, offset: 2 });
     let b = values(&ctx, &make(100));
     ctx.set_stream(saved);
     assert_eq!(values(&ctx, &make(100)), b);
@@ -495,18 +394,13 @@ fn in_place_is_row_major_whatever_the_strides() {
     for dtype in FLOATS {
         let fresh = random(&ctx, RandomOp::Randn, dtype, &[5, 7], NONE, at(1)).unwrap();
         let base = full(&ctx, dtype, &[7, 20], Scalar::Int(9)).unwrap();
-        let view = base
-            .layout()
-            .slice(1, 3, 18, 3)
-            .and_then(|l| l.transpose(0, 1));
+        let view = base.layout().slice(1, 3, 18, 3).and_then(|l| l.transpose(0, 1));
         let view = base.with_layout("view", view).unwrap();
         random_in_place(&ctx, RandomOp::Randn, &view, NONE, at(1)).unwrap();
         assert_eq!(values(&ctx, &view), values(&ctx, &fresh));
         let others = values(&ctx, &base).iter().filter(|v| **v == 9.0).count();
         assert_eq!(others, 140 - 35);
-        let wide = base
-            .with_layout("expand", Layout::strided(&[3, 3], &[0, 1], 0))
-            .unwrap();
+        let wide = base.with_layout("expand", Layout::strided(&[3, 3], &[0, 1], 0)).unwrap();
         assert!(random_in_place(&ctx, RandomOp::Randn, &wide, NONE, at(1)).is_err());
     }
 }
@@ -515,21 +409,8 @@ fn in_place_is_row_major_whatever_the_strides() {
 fn bounds_of_uniform_and_integers() {
     let ctx = context();
     for dtype in FLOATS {
-        for (low, high) in [
-            (0.0, 1.0),
-            (100.0, 100.5),
-            (-1.0, 0.0),
-            (-0.3, -0.29),
-            (3.0, 3.0),
-        ] {
-            let v = draw(
-                &ctx,
-                RandomOp::Uniform,
-                dtype,
-                20_000,
-                Parameters::Float(low, high),
-                3,
-            );
+        for (low, high) in [(0.0, 1.0), (100.0, 100.5), (-1.0, 0.0), (-0.3, -0.29), (3.0, 3.0)] {
+            let v = draw(&ctx, RandomOp::Uniform, dtype, 20_000, Parameters::Float(low, high), 3);
             let t = full(&ctx, dtype, &[2], Scalar::Float(low)).unwrap();
             let low = values(&ctx, &t)[0];
             let t = full(&ctx, dtype, &[2], Scalar::Float(high)).unwrap();
@@ -541,14 +422,7 @@ fn bounds_of_uniform_and_integers() {
         }
         let ranges = [(0, 5000), (2049, 3001), (-5001, -2049), (0, 65504)];
         for (low, high) in ranges {
-            let v = draw(
-                &ctx,
-                RandomOp::Randint,
-                dtype,
-                20_000,
-                Parameters::Int(low, high),
-                3,
-            );
+            let v = draw(&ctx, RandomOp::Randint, dtype, 20_000, Parameters::Int(low, high), 3);
             assert!(
                 v.iter().all(|x| (low as f64..high as f64).contains(x)),
                 "{dtype} {low} {high}"
@@ -557,14 +431,7 @@ fn bounds_of_uniform_and_integers() {
     }
     let one = Parameters::Int(2049, 2050);
     assert!(random(&ctx, RandomOp::Randint, DType::F16, &[1], one, None).is_err());
-    let v = draw(
-        &ctx,
-        RandomOp::Randint,
-        DType::F32,
-        1000,
-        Parameters::Int(i64::MIN, i64::MAX),
-        3,
-    );
+    let v = draw(&ctx, RandomOp::Randint, DType::F32, 1000, Parameters::Int(i64::MIN, i64::MAX), 3);
     assert!(v.iter().all(|x| *x < 9.3e18 && *x >= -9.3e18));
 }
 
@@ -577,12 +444,7 @@ fn refusals() {
     };
     let make = |op, dtype, p| refused(random(&ctx, op, dtype, &[2], p, None));
     for dtype in DType::ALL.into_iter().filter(|d| !d.is_float()) {
-        for op in [
-            RandomOp::Rand,
-            RandomOp::Randn,
-            RandomOp::Normal,
-            RandomOp::Uniform,
-        ] {
+        for op in [RandomOp::Rand, RandomOp::Randn, RandomOp::Normal, RandomOp::Uniform] {
             assert!(make(op, dtype, NONE).ends_with("expected a float dtype"));
         }
     }

@@ -30,9 +30,7 @@ fn tensor(ctx: &Context, dtype: DType, shape: &[i64], values: &[f64]) -> Tensor 
 fn values(ctx: &Context, t: &Tensor) -> Vec<f64> {
     let read = |bytes: &[u8]| {
         let parts = bytes.chunks_exact(8);
-        parts
-            .map(|b| f64::from_ne_bytes(b.try_into().unwrap()))
-            .collect()
+        parts.map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect()
     };
     let t = cast(ctx, t, DType::F64).unwrap();
     with_elements(ctx, &t, DType::F64, t.numel() as usize, read).unwrap()
@@ -58,20 +56,11 @@ fn case() -> impl Strategy<Value = Case> {
         2 => proptest::collection::vec(prop_oneof![1i64..4, 60i64..140], 1..3),
         1 => proptest::collection::vec(500i64..1500, 1..2),
     ];
-    (
-        sizes,
-        0usize..10,
-        any::<bool>(),
-        0i64..4,
-        any::<u64>(),
-        any::<bool>(),
-    )
-        .prop_map(|(shape, dtype, keep_dim, offset, seed, plain)| {
+    (sizes, 0usize..10, any::<bool>(), 0i64..4, any::<u64>(), any::<bool>()).prop_map(
+        |(shape, dtype, keep_dim, offset, seed, plain)| {
             let mut bits = seed;
             let mut next = |n: u64| {
-                bits = bits
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
+                bits = bits.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 (bits >> 33) % n
             };
             let rank = shape.len();
@@ -96,7 +85,8 @@ fn case() -> impl Strategy<Value = Case> {
                 keep_dim,
                 seed,
             }
-        })
+        },
+    )
 }
 
 impl Case {
@@ -129,15 +119,12 @@ impl Case {
             })
             .collect();
         let base = tensor(ctx, self.dtype, &[room as i64], &data);
-        base.with_layout("view", Layout::strided(&self.shape, &strides, self.offset))
-            .unwrap()
+        base.with_layout("view", Layout::strided(&self.shape, &strides, self.offset)).unwrap()
     }
 
     fn dims(&self) -> Vec<i64> {
-        let mut dims: Vec<i64> = (0..self.shape.len())
-            .filter(|d| self.dims[*d])
-            .map(|d| d as i64)
-            .collect();
+        let mut dims: Vec<i64> =
+            (0..self.shape.len()).filter(|d| self.dims[*d]).map(|d| d as i64).collect();
         if self.seed & 1 == 1 {
             // From the end, and the other way round.
             dims.reverse();
@@ -345,7 +332,7 @@ proptest! {
                 }
                 let got = values(&ctx, &result);
                 let scale = if which == 2 { n as f64 } else { 1.0 };
-                for start in (0..all.len()).filter(|i| i / inner.max(1) % n.max(1) == 0) {
+                for start in (0..all.len()).filter(|i| (i / inner.max(1)).is_multiple_of(n.max(1))) {
                     let line: Vec<f64> = (0..n).map(|i| all[start + i * inner]).collect();
                     let wanted = tensor(&ctx, result.dtype(), &[n as i64], &naive_line(which, &line));
                     for (i, w) in values(&ctx, &wanted).into_iter().enumerate() {
@@ -366,59 +353,31 @@ fn full(ctx: &Context, dtype: DType, shape: &[i64], v: f64) -> Tensor {
 }
 
 fn all(ctx: &Context, op: ReduceOp, t: &Tensor) -> f64 {
-    let over = Over {
-        dims: None,
-        keep_dim: false,
-    };
-    let r = reduce(ctx, op, t, over, None, 1.0, Out::New)
-        .unwrap()
-        .unwrap();
+    let over = Over { dims: None, keep_dim: false };
+    let r = reduce(ctx, op, t, over, None, 1.0, Out::New).unwrap().unwrap();
     values(ctx, &r)[0]
 }
 
 /// The same bits for any number of threads, in each way of walking.
 #[test]
 fn threads_do_not_change_bits() {
-    let shapes: [&[i64]; 5] = [
-        &[300_001],
-        &[400, 1003],
-        &[100_001, 3],
-        &[3, 100_001],
-        &[70, 50, 80],
-    ];
+    let shapes: [&[i64]; 5] =
+        [&[300_001], &[400, 1003], &[100_001, 3], &[3, 100_001], &[70, 50, 80]];
     let contexts = [ctx(1), ctx(2), ctx(7)];
     for shape in shapes {
         let n: i64 = shape.iter().product();
-        let data: Vec<f64> = (0..n)
-            .map(|i| ((i * 7919) % 10_007) as f64 / 997.0 - 5.0)
-            .collect();
+        let data: Vec<f64> = (0..n).map(|i| ((i * 7919) % 10_007) as f64 / 997.0 - 5.0).collect();
         for dtype in [DType::F32, DType::F64, DType::F16] {
-            for op in [
-                ReduceOp::Sum,
-                ReduceOp::Var,
-                ReduceOp::Logsumexp,
-                ReduceOp::Argmax,
-            ] {
+            for op in [ReduceOp::Sum, ReduceOp::Var, ReduceOp::Logsumexp, ReduceOp::Argmax] {
                 for dims in [None, Some(vec![0]), Some(vec![-1])] {
-                    let over = Over {
-                        dims: dims.as_deref(),
-                        keep_dim: true,
-                    };
+                    let over = Over { dims: dims.as_deref(), keep_dim: true };
                     let mut results = contexts.iter().map(|ctx| {
                         let t = tensor(ctx, dtype, shape, &data);
-                        let r = reduce(ctx, op, &t, over, None, 1.0, Out::New)
-                            .unwrap()
-                            .unwrap();
-                        values(ctx, &r)
-                            .iter()
-                            .map(|v| v.to_bits())
-                            .collect::<Vec<_>>()
+                        let r = reduce(ctx, op, &t, over, None, 1.0, Out::New).unwrap().unwrap();
+                        values(ctx, &r).iter().map(|v| v.to_bits()).collect::<Vec<_>>()
                     });
                     let first = results.next().unwrap();
-                    assert!(
-                        results.all(|r| r == first),
-                        "{op:?} {dtype} {shape:?} {dims:?}"
-                    );
+                    assert!(results.all(|r| r == first), "{op:?} {dtype} {shape:?} {dims:?}");
                 }
             }
         }
@@ -434,9 +393,7 @@ fn lengths() {
             let got = all(&ctx, ReduceOp::Mean, &full(&ctx, DType::F32, &[n], 1.0));
             assert_eq!(got, 1.0);
             let t = full(&ctx, dtype, &[2 * n], 1.0);
-            let view = t
-                .with_layout("slice", t.layout().slice(0, 0, 2 * n, 2))
-                .unwrap();
+            let view = t.with_layout("slice", t.layout().slice(0, 0, 2 * n, 2)).unwrap();
             let wanted = values(&ctx, &tensor(&ctx, dtype, &[1], &[n as f64]))[0];
             assert_eq!(all(&ctx, ReduceOp::Sum, &view), wanted);
         }
@@ -463,18 +420,10 @@ fn wide_accumulators() {
     assert_eq!(all(&ctx, ReduceOp::Var, &t), f64::INFINITY);
     let t = full(&ctx, DType::F16, &[4], 50000.0);
     assert_eq!(all(&ctx, ReduceOp::Mean, &t), values(&ctx, &t)[0]);
-    for (dtype, big) in [
-        (DType::F32, 1e20),
-        (DType::F64, 1e200),
-        (DType::F64, 1e-200),
-    ] {
+    for (dtype, big) in [(DType::F32, 1e20), (DType::F64, 1e200), (DType::F64, 1e-200)] {
         let t = tensor(&ctx, dtype, &[3], &[big, 1.0_f64.min(big), 0.0]);
         let wanted = if big < 1.0 { big * 2f64.sqrt() } else { big };
-        assert!(close(
-            all(&ctx, ReduceOp::Norm2, &t) / wanted,
-            1.0,
-            DType::F32
-        ));
+        assert!(close(all(&ctx, ReduceOp::Norm2, &t) / wanted, 1.0, DType::F32));
     }
     let t = full(&ctx, DType::F32, &[1 << 21, 2], 2f64.powi(-22));
     assert_eq!(all(&ctx, ReduceOp::Sum, &t), 1.0);

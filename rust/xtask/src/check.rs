@@ -17,9 +17,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &["wick-core"]),
 ];
 
+/// Finds the places that break a rule.
+type Check = fn(&Path) -> Vec<String>;
+
 /// Runs all checks and says what each found.
 pub fn run(root: &Path) -> Result<(), String> {
-    let checks: [(&str, fn(&Path) -> Vec<String>); 4] = [
+    let checks: [(&str, Check); 4] = [
         ("generated files are fresh", fresh),
         ("files are short", short),
         ("arrows between crates", arrows),
@@ -28,23 +31,12 @@ pub fn run(root: &Path) -> Result<(), String> {
     let mut failed = 0;
     for (name, check) in checks {
         let faults = check(root);
-        println!(
-            "{} {name}",
-            if faults.is_empty() {
-                "ok    "
-            } else {
-                "FAILED"
-            }
-        );
+        println!("{} {name}", if faults.is_empty() { "ok    " } else { "FAILED" });
         faults.iter().for_each(|f| println!("       {f}"));
         failed += usize::from(!faults.is_empty());
     }
     println!("{} passed, {failed} failed", checks.len() - failed);
-    if failed == 0 {
-        Ok(())
-    } else {
-        Err("cargo xtask check found faults".into())
-    }
+    if failed == 0 { Ok(()) } else { Err("cargo xtask check found faults".into()) }
 }
 
 fn fresh(root: &Path) -> Vec<String> {
@@ -61,35 +53,23 @@ fn sources(root: &Path) -> Vec<PathBuf> {
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output();
-    let text = listed
-        .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
-        .unwrap_or_default();
-    text.lines()
-        .map(|line| root.join(line))
-        .filter(|p| p.is_file())
-        .collect()
+    let text = listed.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    text.lines().map(|line| root.join(line)).filter(|p| p.is_file()).collect()
 }
 
 fn short(root: &Path) -> Vec<String> {
-    let generated: Vec<PathBuf> = generate::files()
-        .into_iter()
-        .map(|(path, _)| root.join(path))
-        .collect();
+    let generated: Vec<PathBuf> =
+        generate::files().into_iter().map(|(path, _)| root.join(path)).collect();
     let source = |p: &PathBuf| {
         let known = ["rs", "scala", "java", "cu", "cuh", "sbt"];
-        p.extension()
-            .and_then(|e| e.to_str())
-            .is_some_and(|e| known.contains(&e))
+        p.extension().and_then(|e| e.to_str()).is_some_and(|e| known.contains(&e))
             && !generated.contains(p)
     };
     let mut out = Vec::new();
     for path in sources(root).into_iter().filter(source) {
         let lines = fs::read_to_string(&path).map_or(0, |text| text.lines().count());
         if lines > MAX_LINES {
-            out.push(format!(
-                "{} has {lines} lines, at most {MAX_LINES}",
-                path.display()
-            ));
+            out.push(format!("{} has {lines} lines, at most {MAX_LINES}", path.display()));
         }
     }
     out
@@ -124,18 +104,12 @@ fn one_symbol(root: &Path) -> Vec<String> {
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     let library = target.join("release/libwick.so");
-    let nm = Command::new("nm")
-        .args(["-D", "--defined-only"])
-        .arg(&library)
-        .output();
+    let nm = Command::new("nm").args(["-D", "--defined-only"]).arg(&library).output();
     let text = match nm {
         Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).into_owned(),
         _ => return vec![format!("nm could not read {}", library.display())],
     };
-    let symbols: Vec<&str> = text
-        .lines()
-        .filter_map(|l| l.split_whitespace().last())
-        .collect();
+    let symbols: Vec<&str> = text.lines().filter_map(|l| l.split_whitespace().last()).collect();
     if symbols == ["Java_wick_Native_init"] {
         return vec![];
     }

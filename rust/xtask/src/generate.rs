@@ -19,18 +19,9 @@ pub fn files() -> Vec<(String, String)> {
     vec![
         (format!("{OPS}/ElementwiseOps.scala"), unary_ops(&unary)),
         (format!("{OPS}/BinaryOps.scala"), binary_ops(&binary)),
-        (
-            format!("{OPS}/ElementwiseFunctions.scala"),
-            unary_functions(&unary),
-        ),
-        (
-            format!("{OPS}/BinaryFunctions.scala"),
-            binary_functions(&binary),
-        ),
-        (
-            format!("{OPS}/ElementwiseCodes.scala"),
-            codes(&unary, &binary),
-        ),
+        (format!("{OPS}/ElementwiseFunctions.scala"), unary_functions(&unary)),
+        (format!("{OPS}/BinaryFunctions.scala"), binary_functions(&binary)),
+        (format!("{OPS}/ElementwiseCodes.scala"), codes(&unary, &binary)),
     ]
 }
 
@@ -83,11 +74,7 @@ fn unary_ops(rows: &[&Row]) -> String {
     );
     for row in rows {
         let (declared, passed) = params(row);
-        let list = if declared.is_empty() {
-            String::new()
-        } else {
-            format!("({declared})")
-        };
+        let list = if declared.is_empty() { String::new() } else { format!("({declared})") };
         let name = row.scala;
         doc(&mut out, row, "");
         let _ = write!(
@@ -114,17 +101,17 @@ fn binary_ops(rows: &[&Row]) -> String {
         let name = row.scala;
         for other in OTHERS {
             doc(&mut out, row, "");
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "  def {name}[S: Sc](other: {other}): STen = binary(Binary.{name}, self, other)\n"
+                "  def {name}[S: Sc](other: {other}): STen = binary(Binary.{name}, self, other)"
             );
         }
         if in_place(row) {
             for other in OTHERS {
                 doc(&mut out, row, " In place.");
-                let _ = write!(
+                let _ = writeln!(
                     out,
-                    "  def {name}_(other: {other}): Unit = binaryInto(Binary.{name}, self, other, self)\n"
+                    "  def {name}_(other: {other}): Unit = binaryInto(Binary.{name}, self, other, self)"
                 );
             }
         }
@@ -139,11 +126,7 @@ fn unary_functions(rows: &[&Row]) -> String {
     );
     for row in rows {
         let (declared, passed) = params(row);
-        let list = if declared.is_empty() {
-            String::new()
-        } else {
-            format!(", {declared}")
-        };
+        let list = if declared.is_empty() { String::new() } else { format!(", {declared}") };
         let name = row.scala;
         doc(&mut out, row, " Into `out`.");
         let _ = write!(
@@ -180,9 +163,9 @@ fn codes(unary: &[&Row], binary: &[&Row]) -> String {
     for (object, family, rows) in [("Unary", "unary", unary), ("Binary", "binary", binary)] {
         let _ = write!(out, "\n  object {object} {{\n");
         for row in rows {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "    val {}: Int = Native.opCode(\"{family}\", \"{}\")\n",
+                "    val {}: Int = Native.opCode(\"{family}\", \"{}\")",
                 row.scala, row.name
             );
         }

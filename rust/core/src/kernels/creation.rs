@@ -17,12 +17,7 @@ pub enum Ramp {
     Float { start: f64, step: f64 },
     /// Counted from `start` below the middle and back from `end` above it, so that the last of the
     /// `count` elements is `end` itself.
-    Between {
-        start: f64,
-        end: f64,
-        step: f64,
-        count: i64,
-    },
+    Between { start: f64, end: f64, step: f64, count: i64 },
 }
 
 /// out[i] = ramp(i), computed in i64 or f64 and rounded once.
@@ -89,12 +84,7 @@ impl Sequence {
                 self.arch.dispatch(Count { out, start, step });
             }
             Ramp::Float { start, step } => self.space(out, start, first, step),
-            Ramp::Between {
-                start,
-                end,
-                step,
-                count,
-            } => {
+            Ramp::Between { start, end, step, count } => {
                 let below = (count / 2 - first).clamp(0, out.len() as i64) as usize;
                 let (low, high) = out.split_at_mut(below);
                 self.space(low, start, first, step);
@@ -106,12 +96,7 @@ impl Sequence {
     fn space<D: Element>(&self, out: &mut [D], origin: f64, first: i64, step: f64) {
         for (run, out) in out.chunks_mut(RUN).enumerate() {
             let first = (first + (run * RUN) as i64) as f64;
-            self.arch.dispatch(Space {
-                out,
-                origin,
-                first,
-                step,
-            });
+            self.arch.dispatch(Space { out, origin, first, step });
         }
     }
 }

@@ -23,7 +23,7 @@ crate::named_ops! {
 }
 
 /// Lines taken together where they lie side by side.
-const TILE: i64 = 64;
+const TILE: i64 = BLOCK as i64;
 /// Parts of a block whose running sums are independent chains.
 const CHAINS: usize = 8;
 
@@ -43,11 +43,7 @@ pub struct Cumulative {
 impl Kernel for Cumulative {
     fn window(&self) -> Window {
         let lines = self.lines.count;
-        Window::flat(if self.lines.side_by_side {
-            (lines + TILE - 1) / TILE
-        } else {
-            lines
-        })
+        Window::flat(if self.lines.side_by_side { (lines + TILE - 1) / TILE } else { lines })
     }
 
     fn cost(&self) -> f64 {
@@ -56,11 +52,7 @@ impl Kernel for Cumulative {
             CumulativeOp::Prod => 1.5,
             CumulativeOp::Logsumexp => 20.0,
         };
-        let lines = if self.lines.side_by_side {
-            self.lines.count.min(TILE)
-        } else {
-            1
-        };
+        let lines = if self.lines.side_by_side { self.lines.count.min(TILE) } else { 1 };
         element * (lines * self.lines.length) as f64
     }
 

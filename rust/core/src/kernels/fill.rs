@@ -18,11 +18,7 @@ pub struct Fill {
 impl Fill {
     /// Elements of `out` may share places.
     pub fn new(out: ViewMut, value: Scalar) -> Fill {
-        Fill {
-            out,
-            value,
-            nest: Nest::new(&[&out.layout]),
-        }
+        Fill { out, value, nest: Nest::new(&[&out.layout]) }
     }
 }
 

@@ -100,13 +100,7 @@ impl Gather {
         let nest = Nest::new(&[&out.layout, &source.layout, &index.view.layout]);
         let rows = nest.numel() / nest.inner().max(1);
         let grain = if rows >= 64 { nest.inner() } else { 1 };
-        Gather {
-            out,
-            source,
-            index,
-            nest,
-            grain,
-        }
+        Gather { out, source, index, nest, grain }
     }
 
     /// Rows of equal length, dense in both tensors, one index each.
@@ -149,30 +143,28 @@ impl Gather {
         let out = self.out.start().cast::<W>();
         let source = self.source.start().cast::<W>();
         let (index, step) = (self.index.base(), self.index.step);
-        self.nest
-            .runs(start, end - start, |length, [to, from, at]| {
-                // SAFETY: the nest stays inside the layouts, the index value inside the source.
-                unsafe {
-                    let to = out.offset(to as isize);
-                    let at = index.offset(at as isize);
-                    if i == 0 {
-                        let from = source.offset((from + self.index.load(at) * step) as isize);
-                        if o == 1 && s == 1 {
-                            return copy_row(from, to, length as usize);
-                        }
-                        for k in 0..length as isize {
-                            to.offset(k * o).write(from.offset(k * s).read());
-                        }
-                        return;
+        self.nest.runs(start, end - start, |length, [to, from, at]| {
+            // SAFETY: the nest stays inside the layouts, the index value inside the source.
+            unsafe {
+                let to = out.offset(to as isize);
+                let at = index.offset(at as isize);
+                if i == 0 {
+                    let from = source.offset((from + self.index.load(at) * step) as isize);
+                    if o == 1 && s == 1 {
+                        return copy_row(from, to, length as usize);
                     }
-                    let from = source.offset(from as isize);
                     for k in 0..length as isize {
-                        let at = self.index.load(at.offset(k * i)) * step;
-                        to.offset(k * o)
-                            .write(from.offset(k * s + at as isize).read());
+                        to.offset(k * o).write(from.offset(k * s).read());
                     }
+                    return;
                 }
-            });
+                let from = source.offset(from as isize);
+                for k in 0..length as isize {
+                    let at = self.index.load(at.offset(k * i)) * step;
+                    to.offset(k * o).write(from.offset(k * s + at as isize).read());
+                }
+            }
+        });
     }
 }
 
@@ -186,7 +178,7 @@ unsafe fn copy_row<W: Copy>(from: *const W, to: *mut W, length: usize) {
     let bytes = length * size_of::<W>();
     // SAFETY: as the caller says; bytes may be copied whatever they mean.
     unsafe {
-        if bytes % size_of::<Piece>() == 0 && bytes <= 512 {
+        if bytes.is_multiple_of(size_of::<Piece>()) && bytes <= 512 {
             for k in 0..bytes / size_of::<Piece>() {
                 let piece = from.cast::<Piece>().add(k).read_unaligned();
                 to.cast::<Piece>().add(k).write_unaligned(piece);
@@ -207,12 +199,7 @@ impl Kernel for Gather {
         if self.grain == 1 {
             return 1.5;
         }
-        5.0 + self.grain as f64
-            * if self.nest.inner_stride(2) == 0 {
-                0.1 * size
-            } else {
-                1.0
-            }
+        5.0 + self.grain as f64 * if self.nest.inner_stride(2) == 0 { 0.1 * size } else { 1.0 }
     }
 
     fn run(&self, part: &Window, _: ThreadInfo, _: &mut [u8]) {
@@ -282,14 +269,7 @@ impl Scatter {
             let rows = nest.inner_stride(0) == 0 && nest.inner() >= ROW;
             if rows { Cut::Range } else { Cut::Whole }
         });
-        Scatter {
-            arch,
-            target,
-            source,
-            index,
-            write,
-            cut,
-        }
+        Scatter { arch, target, source, index, write, cut }
     }
 
     fn part(&self, lo: i64, hi: i64) -> Scatter {
@@ -317,11 +297,7 @@ impl Scatter {
         one: impl Fn(*mut T, *const T),
     ) {
         // The index first: the walk follows its order, so that the last of several writes wins.
-        let nest = Nest::new(&[
-            &self.index.view.layout,
-            &self.target.layout,
-            &self.source.layout,
-        ]);
+        let nest = Nest::new(&[&self.index.view.layout, &self.target.layout, &self.source.layout]);
         let [i, t, s] = [0, 1, 2].map(|k| nest.inner_stride(k) as isize);
         let target = self.target.start().cast::<T>();
         let source = self.source.start().cast::<T>();
@@ -349,10 +325,7 @@ impl Scatter {
                 for k in 0..length as isize {
                     let value = self.index.load(at.offset(k * i));
                     if range.contains(&value) {
-                        one(
-                            to.offset(k * t + (value * step) as isize),
-                            from.offset(k * s),
-                        );
+                        one(to.offset(k * t + (value * step) as isize), from.offset(k * s));
                     }
                 }
             }

@@ -4,6 +4,9 @@ use crate::layout::{Layout, LayoutError, MAX_RANK};
 use crate::nest::Nest;
 use crate::view::{View, ViewMut};
 
+/// Elements that are worth a call of the block functions.
+const MANY: i64 = 64;
+
 /// Lines along a dimension of an input and of an output of the same shape.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
@@ -19,7 +22,7 @@ pub struct Lines {
     /// Steps along a line.
     pub out_stride: i64,
     pub in_stride: i64,
-    /// Neighbouring lines are nearer in memory than neighbours in a line.
+    /// Many lines are best walked together, row by row.
     pub side_by_side: bool,
 }
 
@@ -45,35 +48,26 @@ impl Lines {
         let (out_others, out_line, out_stride) = split(out)?;
         let (in_others, in_line, in_stride) = split(input)?;
         let others = Nest::new(&[&out_others, &in_others]);
-        let near = others.inner_stride(1);
+        let (count, length) = (out_others.numel(), out_line.numel());
+        let near = others.inner_stride(1) < in_stride && others.inner() >= MANY;
         Ok(Lines {
             others,
             line: Nest::new(&[&out_line, &in_line]),
-            count: out_others.numel(),
-            length: out_line.numel(),
+            count,
+            length,
             out_stride,
             in_stride,
-            side_by_side: out_others.numel() > 1 && in_stride != 1 && near < in_stride,
+            side_by_side: count >= MANY && (near || length < MANY),
         })
     }
 }
 
 /// The same tensor, its elements `by` places further on.
 pub fn moved(view: &View, by: i64) -> View {
-    View {
-        ptr: view
-            .ptr
-            .wrapping_offset(by as isize * view.dtype.size() as isize),
-        ..*view
-    }
+    View { ptr: view.ptr.wrapping_offset(by as isize * view.dtype.size() as isize), ..*view }
 }
 
 /// The same tensor, its elements `by` places further on.
 pub fn moved_mut(view: &ViewMut, by: i64) -> ViewMut {
-    ViewMut {
-        ptr: view
-            .ptr
-            .wrapping_offset(by as isize * view.dtype.size() as isize),
-        ..*view
-    }
+    ViewMut { ptr: view.ptr.wrapping_offset(by as isize * view.dtype.size() as isize), ..*view }
 }

@@ -35,10 +35,7 @@ impl MaskedFill {
     ) -> MaskedFill {
         out.dtype = word_of(out.dtype);
         x.dtype = out.dtype;
-        MaskedFill {
-            operands: Operands::new(arch, out, [mask, x], aliased),
-            bits,
-        }
+        MaskedFill { operands: Operands::new(arch, out, [mask, x], aliased), bits }
     }
 }
 
@@ -81,15 +78,9 @@ impl Kernel for MaskedFill {
                 // SAFETY: whoever made the operands keeps their storages alive and their layouts
                 // inside; the scheduler gives each part its own elements.
                 unsafe {
-                    self.operands
-                        .for_blocks::<T, T>(dim.start, dim.end, &mut |[mask, x], out| {
-                            arch.dispatch(Select {
-                                mask,
-                                x,
-                                out,
-                                value,
-                            })
-                        });
+                    self.operands.for_blocks::<T, T>(dim.start, dim.end, &mut |[mask, x], out| {
+                        arch.dispatch(Select { mask, x, out, value })
+                    });
                 }
             }};
         }
@@ -113,11 +104,7 @@ pub struct Mask {
 impl Mask {
     /// Any dtype: what is not 0 is true.
     pub fn new(arch: Arch, view: View) -> Mask {
-        Mask {
-            arch,
-            view,
-            nest: row_major(&view.layout),
-        }
+        Mask { arch, view, nest: row_major(&view.layout) }
     }
 
     /// Number of elements.
@@ -230,11 +217,7 @@ pub struct MaskedSelect {
 impl MaskedSelect {
     /// Both of one shape.
     pub fn new(arch: Arch, mask: View, x: View) -> MaskedSelect {
-        MaskedSelect {
-            mask: Mask::new(arch, mask),
-            x,
-            nest: row_major(&x.layout),
-        }
+        MaskedSelect { mask: Mask::new(arch, mask), x, nest: row_major(&x.layout) }
     }
 
     /// The mask, to count.
@@ -321,22 +304,14 @@ impl<T: Number> WithSimd for AllEqual<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
-        self.0
-            .iter()
-            .zip(self.1)
-            .fold(true, |all, (a, b)| all & (a == b))
+        self.0.iter().zip(self.1).fold(true, |all, (a, b)| all & (a == b))
     }
 }
 
 impl Equal {
     /// Both of one shape.
     pub fn new(arch: Arch, a: View, b: View) -> Equal {
-        Equal {
-            arch,
-            a,
-            b,
-            nest: Nest::new(&[&a.layout, &b.layout]),
-        }
+        Equal { arch, a, b, nest: Nest::new(&[&a.layout, &b.layout]) }
     }
 
     /// Number of positions.

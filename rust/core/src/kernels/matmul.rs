@@ -25,25 +25,17 @@ impl<S> Mat<S> {
     /// Address of an element.
     #[inline(always)]
     pub fn at(&self, i: usize, j: usize) -> *mut S {
-        self.ptr
-            .wrapping_offset(i as isize * self.rows + j as isize * self.cols)
+        self.ptr.wrapping_offset(i as isize * self.rows + j as isize * self.cols)
     }
 
     /// The matrix that starts at an element.
     pub fn from(&self, i: usize, j: usize) -> Mat<S> {
-        Mat {
-            ptr: self.at(i, j),
-            ..*self
-        }
+        Mat { ptr: self.at(i, j), ..*self }
     }
 
     /// Rows and columns exchanged.
     pub fn transposed(&self) -> Mat<S> {
-        Mat {
-            ptr: self.ptr,
-            rows: self.cols,
-            cols: self.rows,
-        }
+        Mat { ptr: self.ptr, rows: self.cols, cols: self.rows }
     }
 }
 
@@ -204,12 +196,7 @@ unsafe fn dot_run<S: Element, const LANES: usize>(
     n: usize,
 ) -> S::Compute {
     // SAFETY: the caller's promise.
-    let (x, y) = unsafe {
-        (
-            core::slice::from_raw_parts(x, n),
-            core::slice::from_raw_parts(y, n),
-        )
-    };
+    let (x, y) = unsafe { (core::slice::from_raw_parts(x, n), core::slice::from_raw_parts(y, n)) };
     let zero = S::Compute::ZERO;
     let mut sums = [zero; LANES];
     let (xs, x_rest) = x.as_chunks::<LANES>();
@@ -238,11 +225,7 @@ unsafe fn dot_steps<S: Element>(x: *const S, step: isize, y: *const S, n: usize)
     let mut sums = [S::Compute::ZERO; LANES];
     for t in 0..n {
         // SAFETY: the caller's promise.
-        let product = unsafe {
-            (*x.offset(t as isize * step))
-                .load()
-                .mul((*y.add(t)).load())
-        };
+        let product = unsafe { (*x.offset(t as isize * step)).load().mul((*y.add(t)).load()) };
         sums[t % LANES] = sums[t % LANES].add(product);
     }
     let [a, b, c, d, e, f, g, h] = sums;
@@ -320,10 +303,7 @@ fn columns<S: Element>(p: &Product<S>) {
                 // SAFETY: `rows` elements of each column and element t of the vector exist.
                 let column = |s: usize| unsafe {
                     let x = (*p.b.ptr.add(t + s)).load();
-                    (
-                        x,
-                        core::slice::from_raw_parts(p.a.at(i, t + s).cast_const(), rows),
-                    )
+                    (x, core::slice::from_raw_parts(p.a.at(i, t + s).cast_const(), rows))
                 };
                 if steps == STEP {
                     let ((x0, c0), (x1, c1)) = (column(0), column(1));
@@ -384,12 +364,8 @@ impl<S: Element> WithSimd for Wide<S> {
                 let rows = ROWS.min(p.m - i);
                 let mut sums = [[zero; COLS]; ROWS];
                 let [s0, s1, s2, s3] = &mut sums;
-                let [s0, s1, s2, s3] = [
-                    &mut s0[..cols],
-                    &mut s1[..cols],
-                    &mut s2[..cols],
-                    &mut s3[..cols],
-                ];
+                let [s0, s1, s2, s3] =
+                    [&mut s0[..cols], &mut s1[..cols], &mut s2[..cols], &mut s3[..cols]];
                 for t in 0..p.k {
                     // SAFETY: rows beyond the last stand for the last; their sums are dropped.
                     let x = |r: usize| unsafe { *p.a.at(i + r.min(rows - 1), t) }.load();

@@ -24,8 +24,9 @@ pub fn steps(n: i64) -> u64 {
 }
 
 /// A distribution with its parameters.
+// A view is large, and core has no boxes.
+#[allow(missing_docs, clippy::large_enum_variant)]
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
 pub enum Law {
     /// low + u * span, at most `top`; u has as many bits as the type's significand.
     Uniform { low: f64, span: f64, top: f64 },
@@ -33,12 +34,7 @@ pub enum Law {
     Normal { mean: f64, std: f64 },
     /// low + a number below `span` (0: 2^64), then held inside bounds that the type can express.
     /// By multiplication and shift: no number is more than span / 2^64 likelier than another.
-    Integer {
-        low: i64,
-        span: u64,
-        bottom: i64,
-        top: i64,
-    },
+    Integer { low: i64, span: u64, bottom: i64, top: i64 },
     /// 1 with this probability, else 0.
     Bernoulli { p: f64 },
     /// As Bernoulli, with the probabilities of a tensor of the output's shape, in row-major order.
@@ -298,11 +294,7 @@ impl Draw {
     }
 
     fn width(&self) -> i64 {
-        if self.narrow() {
-            4 * LANES as i64
-        } else {
-            2 * LANES as i64
-        }
+        if self.narrow() { 4 * LANES as i64 } else { 2 * LANES as i64 }
     }
 
     fn write<D: Element>(&self, out: &mut [D], step: u64) {
@@ -314,12 +306,7 @@ impl Draw {
                     _ => 24,
                 };
                 let [low, span, top] = [low, span, top].map(|v| v as f32);
-                let make = Uniform32 {
-                    low,
-                    span,
-                    top,
-                    bits,
-                };
+                let make = Uniform32 { low, span, top, bits };
                 self.go(make, out, step);
             }
             Law::Uniform { low, span, top } => self.go(Uniform64 { low, span, top }, out, step),
@@ -328,27 +315,12 @@ impl Draw {
                 self.go(Normal { mean, std }, out, step);
             }
             Law::Normal { mean, std } => self.go(Normal { mean, std }, out, step),
-            Law::Integer {
-                low,
-                span,
-                bottom,
-                top,
-            } => {
+            Law::Integer { low, span, bottom, top } => {
                 if span != 0 && span <= 1 << 32 {
-                    let make = Integer::<true> {
-                        low,
-                        span,
-                        bottom,
-                        top,
-                    };
+                    let make = Integer::<true> { low, span, bottom, top };
                     self.go(make, out, step);
                 } else {
-                    let make = Integer::<false> {
-                        low,
-                        span,
-                        bottom,
-                        top,
-                    };
+                    let make = Integer::<false> { low, span, bottom, top };
                     self.go(make, out, step);
                 }
             }

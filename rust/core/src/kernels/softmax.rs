@@ -1,257 +1,60 @@
-//! Softmax and its logarithm along a dimension.
+//! Softmax and its logarithm along a dimension of dense tensors.
 
 use core::slice;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::block::{BLOCK, Buffer, gather, scatter};
-use crate::dtype::{DType, Element};
-use crate::kernels::lines::{Lines, moved, moved_mut};
+use crate::block::BLOCK;
+use crate::dtype::DType;
 use crate::number::Number;
 use crate::scalar::Real;
-use crate::view::{View, ViewMut};
 use crate::window::{Kernel, ThreadInfo, Window};
 
-/// Lines taken together where they lie side by side.
+/// Columns of one work item.
 const TILE: i64 = 64;
-/// Independent chains of a sum or maximum.
+/// Independent chains of a sum or maximum, and the widest block of columns.
 const LANES: usize = 64;
+/// The narrower block of columns.
+const FEW: usize = 8;
 /// Rows whose exponentials are summed before the sum is widened.
-const ROWS: i64 = 32;
+const ROWS: usize = 32;
 
-/// out = exp(x) / Σ exp(x), or its logarithm, along lines.
+/// out = exp(x) / Σ exp(x), or its logarithm, along the middle of three dimensions.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Softmax {
     pub arch: Arch,
     pub log: bool,
-    /// f32 or f64.
-    pub compute: DType,
-    pub lines: Lines,
-    pub input: View,
-    pub out: ViewMut,
+    /// f32 or f64, of both tensors.
+    pub dtype: DType,
+    /// Sizes: outer, the dimension itself, inner.
+    pub sizes: [i64; 3],
+    /// The first element of each; they share no bytes.
+    pub input: *const u8,
+    pub out: *mut u8,
 }
+
+// SAFETY: parts of the window write disjoint elements.
+unsafe impl Sync for Softmax {}
 
 impl Kernel for Softmax {
     fn window(&self) -> Window {
-        let lines = self.lines.count;
-        Window::flat(if self.lines.side_by_side {
-            (lines + TILE - 1) / TILE
-        } else {
-            lines
-        })
+        let [outer, _, inner] = self.sizes;
+        Window::flat(outer * ((inner + TILE - 1) / TILE))
     }
 
     fn cost(&self) -> f64 {
-        let lines = if self.lines.side_by_side {
-            self.lines.count.min(TILE)
-        } else {
-            1
-        };
-        let wide = if self.compute == DType::F64 { 2.0 } else { 1.0 };
-        wide * (lines * self.lines.length) as f64
+        let wide = if self.dtype == DType::F64 { 2.0 } else { 1.0 };
+        wide * (self.sizes[1] * self.sizes[2].min(TILE)) as f64
     }
 
     fn run(&self, part: &Window, _: ThreadInfo, _: &mut [u8]) {
         let dim = part.dim(0);
-        for item in dim.start..dim.end {
-            // SAFETY: items of the window; the kernel's maker keeps the storages.
-            unsafe {
-                match (self.compute, self.lines.side_by_side) {
-                    (DType::F64, true) => self.tile::<f64>(item),
-                    (DType::F64, false) => self.line::<f64>(item),
-                    (_, true) => self.tile::<f32>(item),
-                    (_, false) => self.line::<f32>(item),
-                }
-            }
-        }
-    }
-}
-
-/// The greatest of a line; a NaN or an infinity makes the sum NaN later.
-struct Max<'a, T> {
-    x: &'a [T],
-}
-
-impl<T: Real + Number> WithSimd for Max<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> T {
-        let mut lanes = [T::LOWEST; LANES];
-        let mut blocks = self.x.chunks_exact(LANES);
-        for x in &mut blocks {
-            for i in 0..LANES {
-                lanes[i] = if x[i] > lanes[i] { x[i] } else { lanes[i] };
-            }
-        }
-        for (lane, x) in lanes.iter_mut().zip(blocks.remainder()) {
-            *lane = if *x > *lane { *x } else { *lane };
-        }
-        lanes
-            .into_iter()
-            .fold(T::LOWEST, |a, b| if b > a { b } else { a })
-    }
-}
-
-/// Σ exp(x - max), the exponentials kept where there is room for them.
-struct Exponentials<'a, T> {
-    x: &'a [T],
-    kept: Option<&'a mut [T]>,
-    max: T,
-}
-
-impl<T: Real + Number> WithSimd for Exponentials<'_, T> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, _: S) -> f64 {
-        let max = self.max;
-        let mut total = 0.0;
-        for (b, x) in self.x.chunks(BLOCK).enumerate() {
-            let mut own = [<T as Real>::ZERO; BLOCK];
-            let to = match &mut self.kept {
-                Some(kept) => &mut kept[b * BLOCK..][..x.len()],
-                None => &mut own[..x.len()],
-            };
-            for (to, x) in to.iter_mut().zip(x) {
-                *to = Real::exp(*x - max);
-            }
-            total += sum(to);
-        }
-        total
-    }
-}
-
-/// The sum of a block.
-#[inline(always)]
-fn sum<T: Real>(x: &[T]) -> f64 {
-    let mut lanes = [T::ZERO; 32];
-    let mut blocks = x.chunks_exact(32);
-    for x in &mut blocks {
-        for i in 0..32 {
-            lanes[i] += x[i];
-        }
-    }
-    let mut rest = 0.0;
-    for x in blocks.remainder() {
-        rest += x.to_f64();
-    }
-    for half in [16, 8, 4, 2, 1] {
-        for i in 0..half {
-            let other = lanes[i + half];
-            lanes[i] += other;
-        }
-    }
-    lanes[0].to_f64() + rest
-}
-
-/// x · scale
-struct Scale<'a, T> {
-    x: &'a mut [T],
-    scale: T,
-}
-
-impl<T: Real> WithSimd for Scale<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for x in self.x {
-            *x = *x * self.scale;
-        }
-    }
-}
-
-/// out = x - max - ln(sum)
-struct Shift<'a, T> {
-    x: &'a [T],
-    out: &'a mut [T],
-    max: T,
-    log: T,
-}
-
-impl<T: Real> WithSimd for Shift<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (out, x) in self.out.iter_mut().zip(self.x) {
-            // The maximum first: together with the logarithm it would swallow it.
-            *out = *x - self.max - self.log;
-        }
-    }
-}
-
-/// A line whose elements lie in slices: `out` may be half done work.
-fn softmax<T: Real + Number>(arch: Arch, log: bool, x: &[T], out: &mut [T]) {
-    let max = arch.dispatch(Max { x });
-    if log {
-        let sum = arch.dispatch(Exponentials { x, kept: None, max });
-        let log = T::from_f64_real(Real::ln(sum));
-        arch.dispatch(Shift { x, out, max, log });
-    } else {
-        let kept = Some(&mut *out);
-        let sum = arch.dispatch(Exponentials { x, kept, max });
-        let scale = T::from_f64_real(1.0 / sum);
-        arch.dispatch(Scale { x: out, scale });
-    }
-}
-
-trait FromF64 {
-    fn from_f64_real(x: f64) -> Self;
-}
-
-impl<T: Real> FromF64 for T {
-    #[inline(always)]
-    fn from_f64_real(x: f64) -> T {
-        <T as Real>::from_f64(x)
-    }
-}
-
-/// A row of lines that lie side by side: what each knows so far, or its results.
-struct Row<'a, T> {
-    x: &'a mut [T],
-    max: &'a mut [T],
-    sums: &'a mut [T],
-    pass: Pass,
-}
-
-#[derive(Clone, Copy)]
-enum Pass {
-    Max,
-    Sum,
-    Softmax,
-    Log,
-}
-
-impl<T: Real + Number> WithSimd for Row<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let n = self.x.len();
-        let (x, max, sums) = (self.x, &mut self.max[..n], &mut self.sums[..n]);
-        match self.pass {
-            Pass::Max => {
-                for i in 0..n {
-                    max[i] = if x[i] > max[i] { x[i] } else { max[i] };
-                }
-            }
-            Pass::Sum => {
-                for i in 0..n {
-                    sums[i] += Real::exp(x[i] - max[i]);
-                }
-            }
-            Pass::Softmax => {
-                for i in 0..n {
-                    x[i] = Real::exp(x[i] - max[i]) * sums[i];
-                }
-            }
-            Pass::Log => {
-                for i in 0..n {
-                    x[i] = x[i] - max[i] - sums[i];
-                }
+        // SAFETY: items of the window; the kernel's maker keeps the storages and gives the types.
+        unsafe {
+            match self.dtype {
+                DType::F64 => self.items::<f64>(dim.start, dim.end),
+                _ => self.items::<f32>(dim.start, dim.end),
             }
         }
     }
@@ -259,122 +62,221 @@ impl<T: Real + Number> WithSimd for Row<'_, T> {
 
 impl Softmax {
     /// # Safety
-    /// `item` is one of the window; the storages live.
-    unsafe fn line<T: Real + Number + Element>(&self, item: i64) {
-        let lines = &self.lines;
-        let (arch, n) = (self.arch, lines.length as usize);
-        let input = moved(&self.input, lines.others.offset(1, item));
-        let out = moved_mut(&self.out, lines.others.offset(0, item));
-        let reads = input.dtype == T::DTYPE && (lines.in_stride == 1 || n == 1);
-        let writes = out.dtype == T::DTYPE && (lines.out_stride == 1 || n == 1);
-        let (mut from, mut to) = (Buffer::<T>::default(), Buffer::<T>::default());
-        // SAFETY: the line's elements; buffers are filled before they are read.
-        unsafe {
-            let direct = reads.then(|| slice::from_raw_parts(input.start().cast::<T>(), n));
-            if writes && let Some(x) = direct {
-                let out = slice::from_raw_parts_mut(out.start().cast::<T>(), n);
-                return softmax(arch, self.log, x, out);
-            }
-            if n <= BLOCK {
-                let x = from.slice(n);
-                gather(arch, &input, &lines.line, 1, 0, x);
-                let y = to.slice(n);
-                softmax(arch, self.log, x, y);
-                scatter(arch, &out, &lines.line, 0, y);
-                return;
-            }
-            // Long and not in place: a block at a time, read once a pass.
-            let mut blocks = |f: &mut dyn FnMut(i64, &[T])| {
-                let mut at = 0;
-                while at < n {
-                    let m = (n - at).min(BLOCK);
-                    let x = from.slice(m);
-                    gather(arch, &input, &lines.line, 1, at as i64, x);
-                    f(at as i64, x);
-                    at += m;
+    /// Elements are of type T; items are of the window.
+    unsafe fn items<T: Real + Number>(&self, start: i64, end: i64) {
+        let (x, out) = (self.input.cast::<T>(), self.out.cast::<T>());
+        let (n, inner) = (self.sizes[1] as usize, self.sizes[2] as usize);
+        if inner == 1 {
+            let (first, count) = (start as usize * n, (end - start) as usize * n);
+            // SAFETY: whole lines of the dense tensors.
+            let (x, out) = unsafe {
+                (
+                    slice::from_raw_parts(x.add(first), count),
+                    slice::from_raw_parts_mut(out.add(first), count),
+                )
+            };
+            let log = self.log;
+            return self.arch.dispatch(Lines { x, out, n, log });
+        }
+        let tiles = (inner as i64 + TILE - 1) / TILE;
+        for item in start..end {
+            let (line, tile) = ((item / tiles) as usize, item % tiles);
+            let column = (tile * TILE) as usize;
+            let first = line * n * inner + column;
+            // SAFETY: columns of the dense tensors.
+            let columns = unsafe {
+                Columns {
+                    x: x.add(first),
+                    out: out.add(first),
+                    columns: (inner - column).min(TILE as usize),
+                    rows: n,
+                    stride: inner,
+                    log: self.log,
                 }
             };
-            let mut max = T::LOWEST;
-            blocks(&mut |_, x| {
-                let m = arch.dispatch(Max { x });
-                max = if m > max { m } else { max };
-            });
-            let mut sum = 0.0;
-            blocks(&mut |_, x| sum += arch.dispatch(Exponentials { x, kept: None, max }));
-            blocks(&mut |at, x| {
-                let y = to.slice(x.len());
-                if self.log {
-                    let log = T::from_f64_real(Real::ln(sum));
-                    arch.dispatch(Shift {
-                        x,
-                        out: y,
-                        max,
-                        log,
-                    });
-                } else {
-                    let kept = Some(&mut *y);
-                    arch.dispatch(Exponentials { x, kept, max });
-                    let scale = T::from_f64_real(1.0 / sum);
-                    arch.dispatch(Scale { x: y, scale });
-                }
-                scatter(arch, &out, &lines.line, at, y);
-            });
+            self.arch.dispatch(columns);
         }
     }
+}
 
-    /// # Safety
-    /// As [`Softmax::line`].
-    unsafe fn tile<T: Real + Number + Element>(&self, item: i64) {
-        const N: usize = TILE as usize;
-        let lines = &self.lines;
-        let arch = self.arch;
-        let first = item * TILE;
-        let n = (lines.count - first).min(TILE) as usize;
-        let mut buffer = Buffer::<T>::default();
-        let (mut max, mut sums) = ([T::LOWEST; N], [<T as Real>::ZERO; N]);
-        let mut totals = [0f64; N];
-        let mut rows = |from: i64, to: i64, pass: Pass, max: &mut [T], sums: &mut [T]| {
-            for i in from..to {
-                // SAFETY: rows of the lines; the buffer is filled before it is read; the tile's
-                // elements are written by this item alone.
-                unsafe {
-                    let x = buffer.slice(n);
-                    let input = moved(&self.input, i * lines.in_stride);
-                    gather(arch, &input, &lines.others, 1, first, x);
-                    let row = Row {
-                        x: &mut *x,
-                        max: &mut *max,
-                        sums: &mut *sums,
-                        pass,
-                    };
-                    arch.dispatch(row);
-                    if matches!(pass, Pass::Softmax | Pass::Log) {
-                        let out = moved_mut(&self.out, i * lines.out_stride);
-                        scatter(arch, &out, &lines.others, first, x);
-                    }
+/// Lines of `n` adjacent elements.
+struct Lines<'a, T> {
+    x: &'a [T],
+    out: &'a mut [T],
+    n: usize,
+    log: bool,
+}
+
+impl<T: Real + Number> WithSimd for Lines<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let lines = self.x.chunks_exact(self.n);
+        for (x, out) in lines.zip(self.out.chunks_exact_mut(self.n)) {
+            let max = greatest(x);
+            let mut total = 0.0;
+            for (x, out) in x.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
+                for (out, x) in out.iter_mut().zip(x) {
+                    *out = Real::exp(*x - max);
+                }
+                total += sum(out);
+            }
+            if self.log {
+                let log = <T as Real>::from_f64(Real::ln(total));
+                for (out, x) in out.iter_mut().zip(x) {
+                    // The maximum first: added to the logarithm it would swallow it.
+                    *out = *x - max - log;
+                }
+            } else {
+                let scale = <T as Real>::from_f64(1.0 / total);
+                for out in out {
+                    *out *= scale;
                 }
             }
-        };
-        rows(0, lines.length, Pass::Max, &mut max, &mut sums);
-        let mut at = 0;
-        while at < lines.length {
-            let end = (at + ROWS).min(lines.length);
-            sums = [<T as Real>::ZERO; N];
-            rows(at, end, Pass::Sum, &mut max, &mut sums);
-            for (total, sum) in totals.iter_mut().zip(sums) {
-                *total += Real::to_f64(sum);
+        }
+    }
+}
+
+/// The greatest element. A NaN may be passed over: its exponential makes the sum NaN.
+#[inline(always)]
+fn greatest<T: Number>(x: &[T]) -> T {
+    let mut max = T::LOWEST;
+    let mut blocks = x.chunks_exact(LANES);
+    if x.len() >= LANES {
+        let mut lanes = [T::LOWEST; LANES];
+        for x in &mut blocks {
+            for i in 0..LANES {
+                lanes[i] = if x[i] > lanes[i] { x[i] } else { lanes[i] };
             }
-            at = end;
         }
-        for (sum, total) in sums.iter_mut().zip(totals) {
-            let value = if self.log {
-                Real::ln(total)
-            } else {
-                1.0 / total
+        for half in [32, 16, 8, 4, 2, 1] {
+            for i in 0..half {
+                let other = lanes[i + half];
+                lanes[i] = if other > lanes[i] { other } else { lanes[i] };
+            }
+        }
+        max = lanes[0];
+    }
+    for x in blocks.remainder() {
+        max = if *x > max { *x } else { max };
+    }
+    max
+}
+
+/// The sum of a block of exponentials.
+#[inline(always)]
+fn sum<T: Real>(x: &[T]) -> f64 {
+    let mut total = 0.0;
+    let mut blocks = x.chunks_exact(LANES);
+    if x.len() >= LANES {
+        let mut lanes = [T::ZERO; LANES];
+        for x in &mut blocks {
+            for i in 0..LANES {
+                lanes[i] += x[i];
+            }
+        }
+        for half in [32, 16, 8, 4, 2, 1] {
+            for i in 0..half {
+                let other = lanes[i + half];
+                lanes[i] += other;
+            }
+        }
+        total = lanes[0].to_f64();
+    }
+    let mut rest = T::ZERO;
+    for x in blocks.remainder() {
+        rest += *x;
+    }
+    total + rest.to_f64()
+}
+
+/// Lines that lie side by side.
+struct Columns<T> {
+    x: *const T,
+    out: *mut T,
+    columns: usize,
+    rows: usize,
+    stride: usize,
+    log: bool,
+}
+
+impl<T: Real + Number> WithSimd for Columns<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let mut c = 0;
+        while c < self.columns {
+            let left = self.columns - c;
+            // SAFETY: the next columns of the tile.
+            c += unsafe {
+                if left >= LANES {
+                    self.block::<LANES>(c)
+                } else if left >= FEW {
+                    self.block::<FEW>(c)
+                } else {
+                    self.block::<1>(c)
+                }
             };
-            *sum = T::from_f64_real(value);
         }
-        let pass = if self.log { Pass::Log } else { Pass::Softmax };
-        rows(0, lines.length, pass, &mut max, &mut sums);
+    }
+}
+
+impl<T: Real + Number> Columns<T> {
+    /// # Safety
+    /// Columns [first, first + W) are the tile's.
+    #[inline(always)]
+    unsafe fn block<const W: usize>(&self, first: usize) -> usize {
+        let at = |row: usize| row * self.stride + first;
+        // SAFETY: rows below `rows` lie inside; an array has the alignment of its elements.
+        let load = |row: usize| unsafe { self.x.add(at(row)).cast::<[T; W]>().read() };
+        // SAFETY: likewise, and these elements are written here alone.
+        let out = |row: usize| unsafe { &mut *self.out.add(at(row)).cast::<[T; W]>() };
+        let mut max = [T::LOWEST; W];
+        for r in 0..self.rows {
+            let x = load(r);
+            for i in 0..W {
+                max[i] = if x[i] > max[i] { x[i] } else { max[i] };
+            }
+        }
+        let mut totals = [0f64; W];
+        let mut row = 0;
+        while row < self.rows {
+            let end = (row + ROWS).min(self.rows);
+            let mut sums = [<T as Real>::ZERO; W];
+            for r in row..end {
+                let (x, out) = (load(r), out(r));
+                for i in 0..W {
+                    let e = Real::exp(x[i] - max[i]);
+                    out[i] = e;
+                    sums[i] += e;
+                }
+            }
+            for i in 0..W {
+                totals[i] += Real::to_f64(sums[i]);
+            }
+            row = end;
+        }
+        let mut last = [<T as Real>::ZERO; W];
+        for i in 0..W {
+            let total = totals[i];
+            let value = if self.log { Real::ln(total) } else { 1.0 / total };
+            last[i] = Real::from_f64(value);
+        }
+        for r in 0..self.rows {
+            let to = out(r);
+            if self.log {
+                let x = load(r);
+                for i in 0..W {
+                    to[i] = x[i] - max[i] - last[i];
+                }
+            } else {
+                for i in 0..W {
+                    to[i] *= last[i];
+                }
+            }
+        }
+        W
     }
 }

@@ -17,12 +17,7 @@ impl Triangle {
     /// Into `out` of at least two dimensions, from a source of the same shape and dtype that shares
     /// no bytes with it; without one the kept triangle of `out` stays as it is.
     pub fn new(out: ViewMut, source: Option<View>, diagonal: i64, lower: bool) -> Triangle {
-        Triangle {
-            out,
-            source,
-            diagonal,
-            lower,
-        }
+        Triangle { out, source, diagonal, lower }
     }
 
     fn columns(&self) -> i64 {
@@ -33,11 +28,7 @@ impl Triangle {
 impl Kernel for Triangle {
     fn window(&self) -> Window {
         let rows = self.out.layout.shape()[..self.out.layout.rank() - 1].iter();
-        Window::flat(if self.columns() == 0 {
-            0
-        } else {
-            rows.product()
-        })
+        Window::flat(if self.columns() == 0 { 0 } else { rows.product() })
     }
 
     fn cost(&self) -> f64 {
@@ -79,11 +70,8 @@ impl Triangle {
             let edge = index[rank - 2].saturating_add(self.diagonal);
             let cut = edge.saturating_add(self.lower as i64).clamp(0, columns) as isize;
             let columns = columns as isize;
-            let (kept, zeroed) = if self.lower {
-                (0..cut, cut..columns)
-            } else {
-                (cut..columns, 0..cut)
-            };
+            let (kept, zeroed) =
+                if self.lower { (0..cut, cut..columns) } else { (cut..columns, 0..cut) };
             // SAFETY: columns of a row of layouts that lie inside their storages; the scheduler
             // gives each part its own rows.
             unsafe {

@@ -7,11 +7,7 @@ pub trait Activation: Real {
     /// x * gate; where a vanishing gate meets negative infinity, the limit -0 and not NaN.
     #[inline(always)]
     fn gated(x: Self, gate: Self) -> Self {
-        if gate == Self::ZERO && x < Self::ZERO {
-            -Self::ZERO
-        } else {
-            x * gate
-        }
+        if gate == Self::ZERO && x < Self::ZERO { -Self::ZERO } else { x * gate }
     }
 
     /// x times the normal distribution function at x.
@@ -50,11 +46,7 @@ pub trait Activation: Real {
     #[inline(always)]
     fn lerp(x: Self, y: Self, w: Self) -> Self {
         let d = y - x;
-        if w.abs() < Self::HALF {
-            x + w * d
-        } else {
-            y - d * (Self::ONE - w)
-        }
+        if w.abs() < Self::HALF { x + w * d } else { y - d * (Self::ONE - w) }
     }
 }
 

@@ -124,11 +124,7 @@ pub(super) fn erfinv_f64(x: f64) -> f64 {
     // Two or three decimals so far; a step of Halley's method triples them. Near 1 the
     // difference is taken of the complements, which 1 - a gives exactly.
     for _ in 0..3 {
-        let error = if a < 0.5 {
-            libm::erf(y) - a
-        } else {
-            (1.0 - a) - libm::erfc(y)
-        };
+        let error = if a < 0.5 { libm::erf(y) - a } else { (1.0 - a) - libm::erfc(y) };
         let u = error / (core::f64::consts::FRAC_2_SQRT_PI * super::exp::exp_f64(-y * y));
         y -= u / (1.0 + y * u);
     }

@@ -54,11 +54,7 @@ macro_rules! scaling {
             const FAR: $u = 64;
             let n = if small { n.wrapping_add(FAR) } else { n };
             p * $half_pow2(n)
-                * if small {
-                    $t::from_bits(($bias + 1 - FAR) << $mantissa)
-                } else {
-                    2.0
-                }
+                * if small { $t::from_bits(($bias + 1 - FAR) << $mantissa) } else { 2.0 }
         }
     };
 }

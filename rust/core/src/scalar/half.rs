@@ -14,11 +14,7 @@ pub fn f16_to_f32(h: u16) -> f32 {
     let normal = magnitude + ((127 - 15) << 23);
     let denormal = (f32::from_bits(magnitude | MIN_NORMAL) - f32::from_bits(MIN_NORMAL)).to_bits();
     let finite = if h & 0x7c00 == 0 { denormal } else { normal };
-    let special = if magnitude >= 0x7c00 << 13 {
-        0x7f80_0000
-    } else {
-        0
-    };
+    let special = if magnitude >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
     f32::from_bits(finite | special | sign)
 }
 
@@ -33,9 +29,7 @@ pub fn f32_to_f16(x: f32) -> u16 {
     let rounded = a.wrapping_add(0xfff + ((a >> 13) & 1));
     let normal = rounded.wrapping_sub((127 - 15) << 23) >> 13;
     // Denormal result: 1/2 has a spacing of 2^-24, that of half denormals, so adding it rounds.
-    let denormal = (f32::from_bits(a) + 0.5)
-        .to_bits()
-        .wrapping_sub(0.5f32.to_bits());
+    let denormal = (f32::from_bits(a) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
     let finite = if a < 0x3880_0000 { denormal } else { normal };
     let infinite = if a >= 0x4780_0000 { 0x7c00 } else { finite };
     let nan = 0x7e00 | ((a >> 13) & 0x3ff);
@@ -54,11 +48,7 @@ pub fn f32_to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
     let nan = (bits >> 16) | 0x0040;
-    (if bits & 0x7fff_ffff > 0x7f80_0000 {
-        nan
-    } else {
-        rounded
-    }) as u16
+    (if bits & 0x7fff_ffff > 0x7f80_0000 { nan } else { rounded }) as u16
 }
 
 /// Converts between two slices of one length, element by element.

@@ -37,11 +37,7 @@ macro_rules! logarithms {
             let denormal = x < $t::MIN_POSITIVE;
             let scaled = x * ((1u64 << UP) as $t);
             let x = if denormal { scaled } else { x };
-            let bias = if denormal {
-                ($bias + UP) as $t
-            } else {
-                $bias as $t
-            };
+            let bias = if denormal { ($bias + UP) as $t } else { $bias as $t };
             let (k, _, m) = $split(x, bias, lowest);
             (k, m - 1.0)
         }
@@ -84,11 +80,7 @@ macro_rules! logarithms {
             // (1 + x)·2⁻ᵏ - 1 from x itself, with one rounding; where the 1 is negligible, from u.
             let down = $t::from_bits((2 * $bias as $u).wrapping_sub(biased) << $mantissa);
             let near = x * down + (down - 1.0);
-            let f = if biased < 2 * $bias - 30 {
-                near
-            } else {
-                m - 1.0
-            };
+            let f = if biased < 2 * $bias - 30 { near } else { m - 1.0 };
             let g = $tail(f);
             let y = k * $ln2.0 + (f + (g + k * $ln2.1));
             finish!($t, u, y).copysign(x)

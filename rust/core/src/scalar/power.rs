@@ -73,11 +73,7 @@ pub(super) fn hypot_f32(x: f32, y: f32) -> f32 {
     let (a, b) = (x as f64, y as f64);
     let h = sqrt_f64(a * a + b * b) as f32;
     // An infinity wins over a NaN.
-    if x.is_infinite() | y.is_infinite() {
-        f32::INFINITY
-    } else {
-        h
-    }
+    if x.is_infinite() | y.is_infinite() { f32::INFINITY } else { h }
 }
 
 #[inline(always)]
@@ -92,26 +88,14 @@ macro_rules! finish_power {
         #[inline(always)]
         fn $name(x: $t, y: $t, power: $t) -> $t {
             let ax = x.abs();
-            let edge = if (ax > 1.0) == (y > 0.0) {
-                $t::INFINITY
-            } else {
-                0.0
-            };
-            let power = if (ax == 0.0) | (ax == $t::INFINITY) {
-                edge
-            } else {
-                power
-            };
+            let edge = if (ax > 1.0) == (y > 0.0) { $t::INFINITY } else { 0.0 };
+            let power = if (ax == 0.0) | (ax == $t::INFINITY) { edge } else { power };
             let power = if ax == 1.0 { 1.0 } else { power };
             // Whether y is an integer, and odd: from here on all numbers are integers, and on
             // adding this the others show their lowest whole bit; twice this is even.
             const INTEGERS: $t = (1u64 << $mantissa) as $t;
             let a = y.abs();
-            let a = if a > 2.0 * INTEGERS {
-                2.0 * INTEGERS
-            } else {
-                a
-            };
+            let a = if a > 2.0 * INTEGERS { 2.0 * INTEGERS } else { a };
             let large = a >= INTEGERS;
             let aligned = if large { a } else { a + INTEGERS };
             let whole = large | (aligned - INTEGERS == a);
@@ -120,11 +104,7 @@ macro_rules! finish_power {
             let r = $t::from_bits(power.to_bits() | sign);
             // A negative number has no real power but the whole ones; -∞ counts as +∞.
             let root = (x < 0.0) & (x > $t::NEG_INFINITY) & !whole;
-            let r = if root | x.is_nan() | y.is_nan() {
-                $t::NAN
-            } else {
-                r
-            };
+            let r = if root | x.is_nan() | y.is_nan() { $t::NAN } else { r };
             if (x == 1.0) | (y == 0.0) { 1.0 } else { r }
         }
     };

@@ -7,12 +7,8 @@
 use super::exp::poly;
 
 /// The first 256 bits of the fraction of 2/π.
-const TWO_OVER_PI: [u64; 4] = [
-    0xa2f9_836e_4e44_1529,
-    0xfc27_57d1_f534_ddc0,
-    0xdb62_9599_3c43_9041,
-    0xfe51_63ab_debb_c561,
-];
+const TWO_OVER_PI: [u64; 4] =
+    [0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9041, 0xfe51_63ab_debb_c561];
 
 /// `|x|` in quarter turns: the whole ones modulo 4, and the rest, ±1/2 at most.
 #[inline(always)]
@@ -46,11 +42,7 @@ fn quarters(x: f32) -> (u64, f64) {
     let lower = f64::from_bits((fraction & 0x7fff_ffff) | LOWER.to_bits()) - LOWER;
     // Small arguments keep their relative precision in a product.
     let small = a < 0.5;
-    let rest = if small {
-        a as f64 * core::f64::consts::FRAC_2_PI
-    } else {
-        upper + lower
-    };
+    let rest = if small { a as f64 * core::f64::consts::FRAC_2_PI } else { upper + lower };
     let rest = if a < f32::INFINITY { rest } else { f64::NAN };
     (if small { 0 } else { rounded >> 62 }, rest)
 }

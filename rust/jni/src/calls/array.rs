@@ -107,9 +107,7 @@ fn from_bytes<'l>(
     code: jint,
 ) -> jlong {
     let inner = same(&env);
-    boundary(env, || {
-        from::<i8>(&inner, data.as_raw(), &shape, sized("from array", code, 1)?)
-    })
+    boundary(env, || from::<i8>(&inner, data.as_raw(), &shape, sized("from array", code, 1)?))
 }
 
 fn from_half_bits<'l>(
@@ -120,9 +118,7 @@ fn from_half_bits<'l>(
     code: jint,
 ) -> jlong {
     let inner = same(&env);
-    boundary(env, || {
-        from::<i16>(&inner, data.as_raw(), &shape, sized("from array", code, 2)?)
-    })
+    boundary(env, || from::<i16>(&inner, data.as_raw(), &shape, sized("from array", code, 2)?))
 }
 
 fn to_bytes<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JByteArray<'l>) {

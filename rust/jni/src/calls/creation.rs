@@ -30,12 +30,7 @@ fn full<'l>(
     let sizes = longs(&env, &shape);
     boundary(env, || {
         let rt = runtime();
-        rt.own(creation::full(
-            &rt.ctx,
-            dtype("full", code)?,
-            &sizes?,
-            scalar(kind, bits),
-        )?)
+        rt.own(creation::full(&rt.ctx, dtype("full", code)?, &sizes?, scalar(kind, bits))?)
     })
 }
 
@@ -43,12 +38,7 @@ fn empty<'l>(env: EnvUnowned<'l>, _: JClass<'l>, code: jint, shape: JLongArray<'
     let sizes = longs(&env, &shape);
     boundary(env, || {
         let rt = runtime();
-        rt.own(Tensor::empty(
-            &rt.ctx,
-            "empty",
-            dtype("empty", code)?,
-            &sizes?,
-        )?)
+        rt.own(Tensor::empty(&rt.ctx, "empty", dtype("empty", code)?, &sizes?)?)
     })
 }
 

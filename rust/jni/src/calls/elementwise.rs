@@ -100,12 +100,8 @@ fn binary_scalar(
         let x = rt.pin(op.name(), a)?;
         let target = Target::of(op.name(), a, out)?;
         let alpha = Some(scalar(alpha_kind, alpha_bits));
-        let (tensor, number) = (Arg::Tensor(&*x), Arg::Scalar(scalar(kind, bits)));
-        let (left, right) = if reversed {
-            (number, tensor)
-        } else {
-            (tensor, number)
-        };
+        let (tensor, number) = (Arg::Tensor(&x), Arg::Scalar(scalar(kind, bits)));
+        let (left, right) = if reversed { (number, tensor) } else { (tensor, number) };
         let result = elementwise::binary(&rt.ctx, op, left, right, alpha, target.out())?;
         rt.give(result, Some(&x), None)
     })
@@ -127,11 +123,7 @@ fn ternary(
         let rt = runtime();
         let op = TernaryOp::from_code(op).ok_or_else(|| no_op(op))?;
         let name = op.name();
-        let (x, y, z) = (
-            rt.pin(name, a)?,
-            rt.pin_some(name, b)?,
-            rt.pin_some(name, c)?,
-        );
+        let (x, y, z) = (rt.pin(name, a)?, rt.pin_some(name, b)?, rt.pin_some(name, c)?);
         let target = Target::of(name, a, out)?;
         let value = scalar(kind, bits);
         let args = [Some(&*x), y.as_deref(), z.as_deref()];

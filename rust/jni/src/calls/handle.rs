@@ -90,25 +90,18 @@ fn geometry<'l>(
 }
 
 fn storage_offset(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || {
-        Ok::<_, Error>(runtime().pin("storage_offset", a)?.layout().offset())
-    })
+    boundary(env, || Ok::<_, Error>(runtime().pin("storage_offset", a)?.layout().offset()))
 }
 
 fn shares_storage(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
     boundary(env, || {
         let rt = runtime();
-        Ok::<_, Error>(
-            rt.pin("shares_storage", a)?
-                .shares_storage(&*rt.pin("shares_storage", b)?),
-        )
+        Ok::<_, Error>(rt.pin("shares_storage", a)?.shares_storage(&*rt.pin("shares_storage", b)?))
     })
 }
 
 fn is_contiguous(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || {
-        Ok::<_, Error>(runtime().pin("is_contiguous", a)?.layout().is_contiguous())
-    })
+    boundary(env, || Ok::<_, Error>(runtime().pin("is_contiguous", a)?.layout().is_contiguous()))
 }
 
 fn memory<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {

@@ -76,14 +76,9 @@ fn index_put(
         let rt = runtime();
         let op = PutOp::from_code(op).ok_or_else(|| no_op(op))?;
         let name = op.name();
-        let (x, at, from) = (
-            rt.pin(name, a)?,
-            rt.pin(name, index)?,
-            rt.pin_some(name, source)?,
-        );
+        let (x, at, from) = (rt.pin(name, a)?, rt.pin(name, index)?, rt.pin_some(name, source)?);
         let tensor = || {
-            from.as_deref()
-                .ok_or_else(|| Error::Internal(format!("{name} needs a source").into()))
+            from.as_deref().ok_or_else(|| Error::Internal(format!("{name} needs a source").into()))
         };
         let source = match from.as_deref() {
             Some(t) => Source::Tensor(t),

@@ -28,10 +28,7 @@ pub fn code(name: &str) -> Option<i32> {
 }
 
 fn stream(seeded: jboolean, seed: jlong, offset: jlong) -> Option<Stream> {
-    seeded.then_some(Stream {
-        seed: seed as u64,
-        offset: offset as u64,
-    })
+    seeded.then_some(Stream { seed: seed as u64, offset: offset as u64 })
 }
 
 fn parameters(op: RandomOp, p: jlong, q: jlong) -> Parameters {
@@ -50,10 +47,7 @@ fn set_generator_state(_: EnvUnowned, _: JClass, seed: jlong, offset: jlong) {
 }
 
 fn set_generator(seed: jlong, offset: jlong) {
-    runtime().ctx.set_stream(Stream {
-        seed: seed as u64,
-        offset: offset as u64,
-    });
+    runtime().ctx.set_stream(Stream { seed: seed as u64, offset: offset as u64 });
 }
 
 fn generator_state<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {
@@ -92,14 +86,7 @@ fn random<'l>(
         let op = RandomOp::from_code(op).ok_or_else(|| no_op(op))?;
         let dtype = dtype(op.name(), code)?;
         let from = stream(seeded, seed, offset);
-        rt.own(random::random(
-            &rt.ctx,
-            op,
-            dtype,
-            &sizes?,
-            parameters(op, p, q),
-            from,
-        )?)
+        rt.own(random::random(&rt.ctx, op, dtype, &sizes?, parameters(op, p, q), from)?)
     })
 }
 
@@ -152,11 +139,6 @@ fn randperm(
     boundary(env, || {
         let rt = runtime();
         let dtype = dtype("randperm", code)?;
-        rt.own(random::randperm(
-            &rt.ctx,
-            dtype,
-            n,
-            stream(seeded, seed, offset),
-        )?)
+        rt.own(random::randperm(&rt.ctx, dtype, n, stream(seeded, seed, offset))?)
     })
 }

@@ -51,10 +51,7 @@ fn reduce<'l>(
         let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
         let x = rt.pin(op.name(), a)?;
         let dims = longs_some(&inner, &dims)?;
-        let over = Over {
-            dims: dims.as_deref(),
-            keep_dim,
-        };
+        let over = Over { dims: dims.as_deref(), keep_dim };
         let target = Target::of(op.name(), a, out)?;
         let dtype = dtype_some(op.name(), dtype)?;
         let result = reduce::reduce(&rt.ctx, op, &x, over, dtype, correction, target.out())?;
@@ -80,10 +77,7 @@ fn reduce_pair<'l>(
         let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
         let x = rt.pin(op.name(), a)?;
         let dims = longs_some(&inner, &dims)?;
-        let over = Over {
-            dims: dims.as_deref(),
-            keep_dim,
-        };
+        let over = Over { dims: dims.as_deref(), keep_dim };
         let (first, second) = reduce::reduce_pair(&rt.ctx, op, &x, over, correction)?;
         let first = rt.own(first)?;
         let pair = rt.own(second).map(|second| [first, second]);

@@ -51,9 +51,7 @@ fn expand_masks(
         }
         let rows = nonzero_rows(ctx, t)?;
         for d in 0..t.rank() {
-            out.push(Some(
-                rows.with_layout(check.op, rows.layout().select(0, d as i64))?,
-            ));
+            out.push(Some(rows.with_layout(check.op, rows.layout().select(0, d as i64))?));
         }
     }
     Ok(out)
@@ -95,21 +93,14 @@ impl Plan {
             return check(0, 0).shape(format!("the result has more than {MAX_RANK} dimensions"));
         }
         shape.splice(at..at, common.shape().iter().copied());
-        Ok(Plan {
-            indices,
-            common,
-            shape,
-            at,
-        })
+        Ok(Plan { indices, common, shape, at })
     }
 
     /// Strides of the selection in a tensor: those of the dimensions that stay, 0 for the common ones.
     fn strides(&self, t: &Tensor) -> Vec<i64> {
         let kept = |d: &usize| self.indices.iter().all(|(i, _)| i != d);
-        let mut out: Vec<i64> = (0..t.rank())
-            .filter(kept)
-            .map(|d| t.layout().strides()[d])
-            .collect();
+        let mut out: Vec<i64> =
+            (0..t.rank()).filter(kept).map(|d| t.layout().strides()[d]).collect();
         let zeros = std::iter::repeat_n(0, self.common.rank());
         out.splice(self.at..self.at, zeros);
         out
@@ -141,11 +132,7 @@ impl Plan {
         let common = offsets.layout().strides();
         strides[self.at..self.at + common.len()].copy_from_slice(common);
         let places = layout(op, &self.shape, &strides, offsets.layout().offset())?;
-        Ok(Index {
-            view: offsets.view().with(places),
-            step: 1,
-            size,
-        })
+        Ok(Index { view: offsets.view().with(places), step: 1, size })
     }
 }
 
@@ -157,11 +144,7 @@ pub fn index(ctx: &Context, a: &Tensor, list: &[Option<&Tensor>]) -> Result<Tens
     if out.numel() > 0 {
         let (offsets, size) = plan.offsets(ctx, op, a)?;
         let from = layout(op, &plan.shape, &plan.strides(a), a.layout().offset())?;
-        ctx.run(&Gather::new(
-            out.view_mut(),
-            a.view().with(from),
-            plan.index(op, &offsets, size)?,
-        ));
+        ctx.run(&Gather::new(out.view_mut(), a.view().with(from), plan.index(op, &offsets, size)?));
     }
     Ok(out)
 }
@@ -177,18 +160,11 @@ pub fn index_put(
 ) -> Result<Option<Tensor>> {
     let op = "index_put";
     if values.dtype() != a.dtype() {
-        return Err(Error::dtype(
-            op,
-            &[a, values],
-            "the values must have the tensor's dtype",
-        ));
+        return Err(Error::dtype(op, &[a, values], "the values must have the tensor's dtype"));
     }
     let plan = Plan::new(ctx, op, a, list)?;
     let values = values.broadcast_to(op, &plan.shape).map_err(|_| {
-        let text = format!(
-            "the values do not broadcast to the selection {:?}",
-            plan.shape
-        );
+        let text = format!("the values do not broadcast to the selection {:?}", plan.shape);
         Error::shape(op, &[a, values], text)
     })?;
     let write = if accumulate { Write::Add } else { Write::Set };
@@ -203,12 +179,7 @@ pub fn index_put(
         let (offsets, size) = plan.offsets(ctx, op, target)?;
         Put {
             target,
-            places: layout(
-                op,
-                &plan.shape,
-                &plan.strides(target),
-                target.layout().offset(),
-            )?,
+            places: layout(op, &plan.shape, &plan.strides(target), target.layout().offset())?,
             source: source.view(),
             index: plan.index(op, &offsets, size)?,
             write,

@@ -20,7 +20,8 @@ pub fn from_elements(
         let expected = format!("the array has {length} elements, the shape {}", out.numel());
         return Err(Error::shape("from array", &[&out], expected));
     }
-    write(bytes_mut(&out));
+    // SAFETY: a fresh contiguous tensor that nobody else has seen.
+    write(unsafe { std::slice::from_raw_parts_mut(out.view_mut().start(), bytes_len(&out)) });
     Ok(out)
 }
 
@@ -33,18 +34,10 @@ pub fn with_elements<R>(
     read: impl FnOnce(&[u8]) -> R,
 ) -> Result<R> {
     if a.dtype() != dtype {
-        return Err(Error::dtype(
-            "to array",
-            &[a],
-            format!("the array holds {dtype}: cast first"),
-        ));
+        return Err(Error::dtype("to array", &[a], format!("the array holds {dtype}: cast first")));
     }
     if a.numel() != length as i64 {
-        return Err(Error::shape(
-            "to array",
-            &[a],
-            format!("the array has {length} elements"),
-        ));
+        return Err(Error::shape("to array", &[a], format!("the array has {length} elements")));
     }
     if a.layout().is_contiguous() {
         return Ok(read(bytes(a)));
@@ -79,9 +72,4 @@ fn bytes_len(a: &Tensor) -> usize {
 fn bytes(a: &Tensor) -> &[u8] {
     // SAFETY: contiguous, inside the storage that the tensor keeps alive.
     unsafe { std::slice::from_raw_parts(a.view().start(), bytes_len(a)) }
-}
-
-fn bytes_mut(a: &Tensor) -> &mut [u8] {
-    // SAFETY: a fresh contiguous tensor that nobody else has seen.
-    unsafe { std::slice::from_raw_parts_mut(a.view_mut().start(), bytes_len(a)) }
 }

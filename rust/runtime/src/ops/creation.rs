@@ -84,11 +84,7 @@ pub(crate) fn check_value(
         Scalar::Float(v) => format!("the value {v} does not fit {dtype}"),
         Scalar::Bool(v) => format!("the value {v} does not fit {dtype}"),
     };
-    Err(Error::DType {
-        op,
-        operands: operand(dtype, shape),
-        expected: expected.into(),
-    })
+    Err(Error::DType { op, operands: operand(dtype, shape), expected: expected.into() })
 }
 
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
@@ -99,10 +95,7 @@ fn bits(dtype: DType) -> Option<u32> {
 }
 
 fn operand(dtype: DType, shape: &[i64]) -> Operands {
-    Operands(vec![Operand {
-        dtype,
-        shape: shape.into(),
-    }])
+    Operands(vec![Operand { dtype, shape: shape.into() }])
 }
 
 /// Ones on the main diagonal, zeros elsewhere.
@@ -117,11 +110,7 @@ pub fn eye(ctx: &Context, dtype: DType, n: i64, m: i64) -> Result<Tensor> {
 
 /// What a refused range is told by.
 fn refuse(op: &'static str, expected: String) -> Error {
-    Error::Shape {
-        op,
-        operands: Operands(vec![]),
-        expected: expected.into(),
-    }
+    Error::Shape { op, operands: Operands(vec![]), expected: expected.into() }
 }
 
 fn no_bool(op: &'static str, dtype: DType) -> Result<()> {
@@ -197,10 +186,7 @@ fn check_step<T: PartialOrd + Default + std::fmt::Display>(
 
 fn steps_between(op: &'static str, dtype: DType, start: i64, end: i64, step: i64) -> Result<i64> {
     check_step(op, dtype, start, end, step)?;
-    let (span, step) = (
-        (i128::from(end) - i128::from(start)).abs(),
-        i128::from(step).abs(),
-    );
+    let (span, step) = ((i128::from(end) - i128::from(start)).abs(), i128::from(step).abs());
     let count = (span + step - 1) / step;
     i64::try_from(count).map_err(|_| Error::size(op, dtype, &[i64::MAX], LayoutError::Overflow))
 }
@@ -234,11 +220,7 @@ pub fn linspace(ctx: &Context, dtype: DType, start: f64, end: f64, steps: i64) -
     for value in [start, end] {
         check_value(op, dtype, &[steps], Scalar::Float(value))?;
     }
-    let (start, end) = if dtype.is_float() {
-        (start, end)
-    } else {
-        (start.trunc(), end.trunc())
-    };
+    let (start, end) = if dtype.is_float() { (start, end) } else { (start.trunc(), end.trunc()) };
     let last = (steps.max(2) - 1) as f64;
     let step = match (end - start) / last {
         // The difference is too great for f64, the bounds are not.
@@ -250,12 +232,7 @@ pub fn linspace(ctx: &Context, dtype: DType, start: f64, end: f64, steps: i64) -
     };
     let ramp = match steps {
         1 => Ramp::Float { start, step: 0.0 },
-        count => Ramp::Between {
-            start,
-            end,
-            step,
-            count,
-        },
+        count => Ramp::Between { start, end, step, count },
     };
     sequence(ctx, op, dtype, steps, ramp)
 }

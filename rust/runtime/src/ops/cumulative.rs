@@ -25,18 +25,10 @@ pub fn cumulative(
     if op == CumulativeOp::Logsumexp && !(own.is_float() && result == own) {
         return Err(Error::dtype(name, &[a], "expected a float dtype"));
     }
-    let compute = if result.is_float() {
-        DType::F64
-    } else {
-        DType::I64
-    };
+    let compute = if result.is_float() { DType::F64 } else { DType::I64 };
     let fail = |e| Error::layout(name, a, e);
     let dim = wrap_dim(dim, a.rank()).map_err(fail)?;
-    let input = if result != own && result != compute {
-        cast(ctx, a, result)?
-    } else {
-        a.clone()
-    };
+    let input = if result != own && result != compute { cast(ctx, a, result)? } else { a.clone() };
     let out = Tensor::empty(ctx, name, result, a.shape())?;
     let kernel = Cumulative {
         arch: ctx.arch(),

@@ -30,22 +30,14 @@ struct Types {
 }
 
 fn types(op: &'static str, class: Class, common: DType, args: &[Arg]) -> Result<Types> {
-    let same = |dtype: DType| {
-        Ok(Types {
-            compute: dtype.compute(),
-            result: dtype,
-        })
-    };
+    let same = |dtype: DType| Ok(Types { compute: dtype.compute(), result: dtype });
     let refuse = |expected: &'static str| Err(Error::dtype(op, &tensors(args), expected));
     match class {
         Class::Float => same(common.to_float()),
         Class::Strict if !common.is_float() => refuse("expected a float dtype"),
         Class::Same if common == DType::Bool => refuse("not defined for bool"),
         Class::Int if common.is_float() => refuse("expected an integer dtype or bool"),
-        Class::Test => Ok(Types {
-            compute: common.compute(),
-            result: DType::Bool,
-        }),
+        Class::Test => Ok(Types { compute: common.compute(), result: DType::Bool }),
         _ => same(common),
     }
 }
@@ -58,22 +50,14 @@ pub(crate) fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
         let (sizes, rank) = broadcast(shape.shape(), arg.shape()).map_err(|dim| {
             let describe = |arg: &Arg| match arg {
                 Arg::Tensor(t) => Operand::from(*t),
-                Arg::Scalar(s) => Operand {
-                    dtype: super::promote::scalar_dtype(*s),
-                    shape: (&[][..]).into(),
-                },
+                Arg::Scalar(s) => {
+                    Operand { dtype: super::promote::scalar_dtype(*s), shape: (&[][..]).into() }
+                }
             };
             let rank = shape.rank().max(arg.shape().len());
             let at = |s: &[i64]| (dim + s.len()).checked_sub(rank).map_or(1, |d| s[d]);
             let (x, y) = (at(shape.shape()), at(arg.shape()));
-            Error::Broadcast {
-                op,
-                a: describe(&args[before]),
-                b: describe(arg),
-                dim,
-                x,
-                y,
-            }
+            Error::Broadcast { op, a: describe(&args[before]), b: describe(arg), dim, x, y }
         })?;
         if sizes[..rank] != *shape.shape() {
             before = i;
@@ -114,10 +98,7 @@ fn run<const N: usize>(
     });
     let place = |i: usize, t: Option<&Tensor>| match t {
         Some(t) => Place::from(&t.view()),
-        None => Place {
-            start: (&raw const constants[i]).cast_mut().cast(),
-            dtype: types.compute,
-        },
+        None => Place { start: (&raw const constants[i]).cast_mut().cast(), dtype: types.compute },
     };
     if let (Out::New, Some(dense)) = (out, dense(&args)) {
         let target = Tensor::empty_like(ctx, types.result, dense)?;
@@ -146,11 +127,7 @@ fn run<const N: usize>(
     for (input, arg) in inputs.iter_mut().zip(&args) {
         let Arg::Tensor(t) = arg else { continue };
         let t = t.broadcast_to(op, shape.shape())?;
-        let lies = if fresh {
-            Overlap::None
-        } else {
-            overlap(&target, &t)
-        };
+        let lies = if fresh { Overlap::None } else { overlap(&target, &t) };
         aliased |= lies == Overlap::Exact;
         *input = Some(match lies {
             Overlap::Partial if matches!(out, Out::Into(_)) => {
@@ -240,20 +217,10 @@ pub fn unary(
 ) -> Result<Option<Tensor>> {
     let args = [Arg::Tensor(a)];
     let types = types(op.name(), op.class(), a.dtype(), &args)?;
-    let p = if op == UnaryOp::NanToNum {
-        finite_bounds(types.result, p)
-    } else {
-        p
-    };
+    let p = if op == UnaryOp::NanToNum { finite_bounds(types.result, p) } else { p };
     let (compute, cost) = (types.compute, unary_cost(op, types.compute));
     run(ctx, op.name(), &types, args, out, |operands| {
-        ctx.run(&Unary {
-            op,
-            compute,
-            p,
-            operands,
-            cost,
-        })
+        ctx.run(&Unary { op, compute, p, operands, cost })
     })
 }
 
@@ -287,13 +254,7 @@ pub fn binary(
     check_integer(ctx, op, &args, &types)?;
     let (compute, cost) = (types.compute, binary_cost(op, types.compute));
     run(ctx, name, &types, args, out, |operands| {
-        ctx.run(&Binary {
-            op,
-            compute,
-            p,
-            operands,
-            cost,
-        })
+        ctx.run(&Binary { op, compute, p, operands, cost })
     })
 }
 
@@ -364,11 +325,7 @@ fn check_integer(ctx: &Context, op: BinaryOp, args: &[Arg; 2], types: &Types) ->
         _ => false,
     };
     if zero {
-        return Err(Error::dtype(
-            op.name(),
-            &tensors(args),
-            "integer division by zero",
-        ));
+        return Err(Error::dtype(op.name(), &tensors(args), "integer division by zero"));
     }
     Ok(())
 }
@@ -422,13 +379,7 @@ pub fn ternary(
     }
     let compute = types.compute;
     run(ctx, name, &types, args, out, |operands| {
-        ctx.run(&Ternary {
-            op,
-            compute,
-            p,
-            operands,
-            cost: 0.5,
-        })
+        ctx.run(&Ternary { op, compute, p, operands, cost: 0.5 })
     })
 }
 
@@ -443,11 +394,7 @@ pub fn cast(ctx: &Context, a: &Tensor, dtype: DType) -> Result<Tensor> {
 pub fn copy(ctx: &Context, dst: &Tensor, src: &Tensor) -> Result<()> {
     let fits = src.broadcast_to("copy_", dst.shape());
     let src = fits.map_err(|_| {
-        Error::shape(
-            "copy_",
-            &[dst, src],
-            "the source does not broadcast to the target",
-        )
+        Error::shape("copy_", &[dst, src], "the source does not broadcast to the target")
     })?;
     if dst.layout().overlaps_itself() {
         return Err(Error::shape(

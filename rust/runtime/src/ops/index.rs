@@ -164,8 +164,7 @@ pub(super) fn at_least_1d(t: &Tensor) -> Tensor {
     if t.rank() > 0 {
         return t.clone();
     }
-    t.with_layout("view", t.layout().unsqueeze(0))
-        .unwrap_or_else(|_| t.clone())
+    t.with_layout("view", t.layout().unsqueeze(0)).unwrap_or_else(|_| t.clone())
 }
 
 pub(super) fn dimension(op: &'static str, t: &Tensor, dim: i64) -> Result<usize> {
@@ -188,14 +187,7 @@ pub fn index_select(
     let d = dimension(op, a, dim)?;
     let source = at_least_1d(a);
     let size = source.shape()[d];
-    let check = Checked {
-        op,
-        operands: &[a, index],
-        dim: Some(d),
-        size,
-        wrap: false,
-        i32: true,
-    };
+    let check = Checked { op, operands: &[a, index], dim: Some(d), size, wrap: false, i32: true };
     if index.rank() > 1 {
         return check.shape("the index must be a vector");
     }
@@ -212,11 +204,7 @@ pub fn index_select(
         Some(t) => {
             check_out(op, t, result, a.dtype(), &[a, index])?;
             if t.dtype() != a.dtype() {
-                return Err(Error::dtype(
-                    op,
-                    &[t, a],
-                    "the target must have the source's dtype",
-                ));
+                return Err(Error::dtype(op, &[t, a], "the target must have the source's dtype"));
             }
             if overlap(t, a) != Overlap::None || overlap(t, index) != Overlap::None {
                 let text = "the target overlaps an operand: clone it first";
@@ -227,23 +215,14 @@ pub fn index_select(
     };
     if target.numel() > 0 {
         let strides = source.layout().strides();
-        let from = layout(
-            op,
-            &shape,
-            &with_stride(strides, d, 0),
-            source.layout().offset(),
-        )?;
+        let from = layout(op, &shape, &with_stride(strides, d, 0), source.layout().offset())?;
         let mut ones = vec![0; shape.len()];
         ones[d] = 1;
         let places = layout(op, &shape, &ones, indices.layout().offset())?;
         ctx.run(&Gather::new(
             at_least_1d(&target).view_mut(),
             source.view().with(from),
-            Index {
-                view: indices.view().with(places),
-                step: strides[d],
-                size,
-            },
+            Index { view: indices.view().with(places), step: strides[d], size },
         ));
     }
     Ok(out.is_none().then_some(target))
@@ -274,11 +253,7 @@ pub fn gather(ctx: &Context, a: &Tensor, dim: i64, index: &Tensor) -> Result<Ten
     ctx.run(&Gather::new(
         at_least_1d(&out).view_mut(),
         source.view().with(from),
-        Index {
-            view: indices.view(),
-            step: strides[d],
-            size: check.size,
-        },
+        Index { view: indices.view(), step: strides[d], size: check.size },
     ));
     Ok(out)
 }
@@ -291,9 +266,7 @@ impl Checked<'_> {
         }
         for k in (0..a.rank()).filter(|k| *k != d) {
             if index.shape()[k] > a.shape()[k] {
-                return self.shape(format!(
-                    "the index is longer than the tensor in dimension {k}"
-                ));
+                return self.shape(format!("the index is longer than the tensor in dimension {k}"));
             }
         }
         Ok(())
@@ -303,14 +276,8 @@ impl Checked<'_> {
 /// Elements of the flattened `a`; negative indices count from the end.
 pub fn take(ctx: &Context, a: &Tensor, index: &Tensor) -> Result<Tensor> {
     let op = "take";
-    let check = Checked {
-        op,
-        operands: &[a, index],
-        dim: None,
-        size: a.numel(),
-        wrap: true,
-        i32: false,
-    };
+    let check =
+        Checked { op, operands: &[a, index], dim: None, size: a.numel(), wrap: true, i32: false };
     let indices = check.indices(ctx, index)?;
     let out = Tensor::empty(ctx, op, a.dtype(), index.shape())?;
     if out.numel() > 0 {
@@ -320,11 +287,7 @@ pub fn take(ctx: &Context, a: &Tensor, index: &Tensor) -> Result<Tensor> {
         ctx.run(&Gather::new(
             out.view_mut(),
             source.view().with(from),
-            Index {
-                view: indices.view(),
-                step: 1,
-                size: check.size,
-            },
+            Index { view: indices.view(), step: 1, size: check.size },
         ));
     }
     Ok(out)

@@ -38,10 +38,8 @@ pub fn stack(
         let text = "expected tensors of one shape";
         return Err(Error::shape("stack", &[first, other], text));
     }
-    let rows: Result<Vec<Tensor>> = tensors
-        .iter()
-        .map(|t| t.with_layout("stack", t.layout().unsqueeze(dim)))
-        .collect();
+    let rows: Result<Vec<Tensor>> =
+        tensors.iter().map(|t| t.with_layout("stack", t.layout().unsqueeze(dim))).collect();
     let rows = rows?;
     let rows: Vec<&Tensor> = rows.iter().collect();
     // Counted from the end, the new dimension is one further than in cat's operands of that rank.
@@ -72,11 +70,7 @@ fn join(
             continue;
         }
         if t.rank() == 0 {
-            return Err(Error::shape(
-                op,
-                &[t],
-                "a 0-d tensor has no dimension to join along",
-            ));
+            return Err(Error::shape(op, &[t], "a 0-d tensor has no dimension to join along"));
         }
         let fits = t.rank() == rank && (0..rank).all(|k| k == d || t.shape()[k] == shape[k]);
         if !fits {
@@ -105,12 +99,7 @@ fn join(
     for t in tensors.iter().filter(|t| !skipped(t) && t.numel() > 0) {
         let size = t.shape()[d];
         let part = target.with_layout(op, target.layout().narrow(d as i64, at, size))?;
-        copies.push(Copy::new(Operands::new(
-            ctx.arch(),
-            part.view_mut(),
-            [t.view()],
-            false,
-        )));
+        copies.push(Copy::new(Operands::new(ctx.arch(), part.view_mut(), [t.view()], false)));
         at += size;
     }
     run_all(ctx, &copies);

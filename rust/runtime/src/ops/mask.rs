@@ -33,11 +33,7 @@ fn stretched(
     check_mask(op, a, mask)?;
     let shape = common_shape(op, &[Arg::Tensor(a), Arg::Tensor(mask)])?;
     if in_place && shape.shape() != a.shape() {
-        return Err(Error::shape(
-            op,
-            &[a, mask],
-            "the mask does not broadcast to the tensor",
-        ));
+        return Err(Error::shape(op, &[a, mask], "the mask does not broadcast to the tensor"));
     }
     let mask = mask.broadcast_to(op, shape.shape())?;
     Ok((shape, mask))
@@ -61,20 +57,9 @@ pub fn masked_fill(
         Tensor::empty(ctx, op, a.dtype(), shape.shape())?
     };
     let aliased = in_place && overlap(a, &mask) == Overlap::Exact;
-    let mask = if in_place && !aliased {
-        apart(ctx, op, a, &mask)?
-    } else {
-        mask
-    };
+    let mask = if in_place && !aliased { apart(ctx, op, a, &mask)? } else { mask };
     let a = a.broadcast_to(op, shape.shape())?;
-    ctx.run(&MaskedFill::new(
-        ctx.arch(),
-        target.view_mut(),
-        mask.view(),
-        a.view(),
-        in_place,
-        bits,
-    ));
+    ctx.run(&MaskedFill::new(ctx.arch(), target.view_mut(), mask.view(), a.view(), in_place, bits));
     Ok((!in_place).then_some(target))
 }
 
@@ -124,25 +109,16 @@ pub fn masked_select(ctx: &Context, a: &Tensor, mask: &Tensor) -> Result<Tensor>
     let out = Tensor::empty(ctx, op, a.dtype(), &[total])?;
     let (size, numel) = (a.dtype().size() as i64, shape.numel());
     let bytes = Shared(out.view_mut().start());
-    ctx.for_ranges(
-        starts.len() as i64 - 1,
-        1.0 * CHUNK as f64,
-        &|first, end| {
-            for chunk in first..end {
-                let (from, to) = (starts[chunk as usize], starts[chunk as usize + 1]);
-                // SAFETY: the tensors are alive; each chunk writes its own part of the result.
-                unsafe {
-                    let end = numel.min((chunk + 1) * CHUNK);
-                    kernel.pick(
-                        chunk * CHUNK,
-                        end,
-                        bytes.at(from * size),
-                        (to - from) as usize,
-                    );
-                }
+    ctx.for_ranges(starts.len() as i64 - 1, 1.0 * CHUNK as f64, &|first, end| {
+        for chunk in first..end {
+            let (from, to) = (starts[chunk as usize], starts[chunk as usize + 1]);
+            // SAFETY: the tensors are alive; each chunk writes its own part of the result.
+            unsafe {
+                let end = numel.min((chunk + 1) * CHUNK);
+                kernel.pick(chunk * CHUNK, end, bytes.at(from * size), (to - from) as usize);
             }
-        },
-    );
+        }
+    });
     Ok(out)
 }
 
@@ -152,26 +128,20 @@ fn places(ctx: &Context, op: &'static str, a: &Tensor) -> Result<Tensor> {
     let (starts, total) = starts(ctx, &mask);
     let out = Tensor::empty(ctx, op, DType::I64, &[total])?;
     let to = Shared(out.view_mut().start().cast::<i64>());
-    ctx.for_ranges(
-        starts.len() as i64 - 1,
-        1.0 * CHUNK as f64,
-        &|first, end| {
-            for chunk in first..end {
-                let (from, length) = (
-                    starts[chunk as usize],
-                    starts[chunk as usize + 1] - starts[chunk as usize],
-                );
-                if length == 0 {
-                    continue;
-                }
-                // SAFETY: the tensor is alive; each chunk writes its own part of the result.
-                unsafe {
-                    let out = std::slice::from_raw_parts_mut(to.at(from), length as usize);
-                    mask.positions(chunk * CHUNK, a.numel().min((chunk + 1) * CHUNK), out);
-                }
+    ctx.for_ranges(starts.len() as i64 - 1, 1.0 * CHUNK as f64, &|first, end| {
+        for chunk in first..end {
+            let (from, length) =
+                (starts[chunk as usize], starts[chunk as usize + 1] - starts[chunk as usize]);
+            if length == 0 {
+                continue;
             }
-        },
-    );
+            // SAFETY: the tensor is alive; each chunk writes its own part of the result.
+            unsafe {
+                let out = std::slice::from_raw_parts_mut(to.at(from), length as usize);
+                mask.positions(chunk * CHUNK, a.numel().min((chunk + 1) * CHUNK), out);
+            }
+        }
+    });
     Ok(out)
 }
 
@@ -222,19 +192,12 @@ pub fn masked_scatter(
     let operands = [a, mask, source];
     let (shape, mask) = stretched(op, a, mask, in_place)?;
     if source.dtype() != a.dtype() {
-        return Err(Error::dtype(
-            op,
-            &operands,
-            "the source must have the tensor's dtype",
-        ));
+        return Err(Error::dtype(op, &operands, "the source must have the tensor's dtype"));
     }
     let places = places(ctx, op, &mask)?;
     let n = places.numel();
     if source.numel() < n {
-        let text = format!(
-            "the mask holds {n} times, the source has {} elements",
-            source.numel()
-        );
+        let text = format!("the mask holds {n} times, the source has {} elements", source.numel());
         return Err(Error::shape(op, &operands, text));
     }
     let a = a.broadcast_to(op, shape.shape())?;
@@ -243,14 +206,8 @@ pub fn masked_scatter(
     Put {
         target: &work.tensor,
         places: layout(op, &[n], &[0], work.tensor.layout().offset())?,
-        source: source
-            .view()
-            .with(layout(op, &[n], &[1], source.layout().offset())?),
-        index: Index {
-            view: places.view().with(flat(&places)?),
-            step: 1,
-            size: shape.numel(),
-        },
+        source: source.view().with(layout(op, &[n], &[1], source.layout().offset())?),
+        index: Index { view: places.view().with(flat(&places)?), step: 1, size: shape.numel() },
         write: Write::Set,
     }
     .run(ctx)?;

@@ -68,18 +68,11 @@ fn check(op: &'static str, ranks: (usize, usize), a: &Tensor, b: &Tensor) -> Res
         return Err(Error::shape(op, &both, text));
     }
     if a.rank() == 0 || b.rank() == 0 {
-        return Err(Error::shape(
-            op,
-            &both,
-            "expected at least one dimension each",
-        ));
+        return Err(Error::shape(op, &both, "expected at least one dimension each"));
     }
     same_dtype(op, &both)?;
     let (row, col) = (a.rank() > 1, b.rank() > 1);
-    let inner = (
-        a.shape()[a.rank() - 1],
-        b.shape()[b.rank() - 1 - col as usize],
-    );
+    let inner = (a.shape()[a.rank() - 1], b.shape()[b.rank() - 1 - col as usize]);
     if inner.0 != inner.1 {
         let what = match (row, col) {
             (true, true) => "columns of the first and rows of the second",
@@ -87,10 +80,7 @@ fn check(op: &'static str, ranks: (usize, usize), a: &Tensor, b: &Tensor) -> Res
             (false, true) => "elements of the first and rows of the second",
             (false, false) => "elements of the two",
         };
-        let text = format!(
-            "the numbers of {what} must be equal, not {} and {}",
-            inner.0, inner.1
-        );
+        let text = format!("the numbers of {what} must be equal, not {} and {}", inner.0, inner.1);
         return Err(Error::shape(op, &both, text));
     }
     Ok(())
@@ -101,16 +91,8 @@ impl Shapes {
     fn new(op: &'static str, a: &Tensor, b: &Tensor) -> Result<Shapes> {
         let both = [a, b];
         let (row, col) = (a.rank() > 1, b.rank() > 1);
-        let a2 = if row {
-            a.clone()
-        } else {
-            a.with_layout(op, a.layout().unsqueeze(0))?
-        };
-        let b2 = if col {
-            b.clone()
-        } else {
-            b.with_layout(op, b.layout().unsqueeze(1))?
-        };
+        let a2 = if row { a.clone() } else { a.with_layout(op, a.layout().unsqueeze(0))? };
+        let b2 = if col { b.clone() } else { b.with_layout(op, b.layout().unsqueeze(1))? };
         let outer = |t: &Tensor| t.rank() - 2;
         let (x, y) = (&a2.shape()[..outer(&a2)], &b2.shape()[..outer(&b2)]);
         let sizes = broadcast(x, y).map(|(sizes, rank)| Layout::contiguous(&sizes[..rank]));
@@ -122,13 +104,7 @@ impl Shapes {
                 return Err(Error::shape(op, &both, text));
             }
         };
-        Ok(Shapes {
-            a: expand(op, &a2, &batch)?,
-            b: expand(op, &b2, &batch)?,
-            batch,
-            row,
-            col,
-        })
+        Ok(Shapes { a: expand(op, &a2, &batch)?, b: expand(op, &b2, &batch)?, batch, row, col })
     }
 
     /// Sizes of the result.
@@ -137,10 +113,7 @@ impl Shapes {
         let mut rank = self.batch.rank();
         sizes[..rank].copy_from_slice(self.batch.shape());
         let (m, n) = (self.a.shape()[rank], self.b.shape()[rank + 1]);
-        for size in [m]
-            .into_iter()
-            .filter(|_| self.row)
-            .chain([n].into_iter().filter(|_| self.col))
+        for size in [m].into_iter().filter(|_| self.row).chain([n].into_iter().filter(|_| self.col))
         {
             sizes[rank] = size;
             rank += 1;
@@ -251,10 +224,7 @@ pub fn matmul(
 fn direct(ctx: &Context, op: &'static str, a: &Tensor, b: &Tensor) -> Result<Option<Tensor>> {
     let (row, col) = (a.rank() > 1, b.rank() > 1);
     let k = a.shape()[a.rank() - 1];
-    let (m, n) = (
-        if row { a.shape()[0] } else { 1 },
-        if col { b.shape()[1] } else { 1 },
-    );
+    let (m, n) = (if row { a.shape()[0] } else { 1 }, if col { b.shape()[1] } else { 1 });
     let left = if row { Side::of(a) } else { Side::row(a) };
     let right = if col { Side::of(b) } else { Side::column(b) };
     let sizes = [m, n];
@@ -277,22 +247,11 @@ fn direct(ctx: &Context, op: &'static str, a: &Tensor, b: &Tensor) -> Result<Opt
 /// Elements of two vectors multiplied each with each; dtypes promote.
 fn outer(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<Option<Tensor>> {
     if (a.rank(), b.rank()) != (1, 1) {
-        return Err(Error::shape(
-            "outer",
-            &[a, b],
-            "expected 1 and 1 dimensions",
-        ));
+        return Err(Error::shape("outer", &[a, b], "expected 1 and 1 dimensions"));
     }
     let column = a.with_layout("outer", a.layout().unsqueeze(1))?;
     let args = (Arg::Tensor(&column), Arg::Tensor(b));
-    binary(
-        ctx,
-        BinaryOp::Mul,
-        args.0,
-        args.1,
-        None,
-        out.map_or(Out::New, Out::Into),
-    )
+    binary(ctx, BinaryOp::Mul, args.0, args.1, None, out.map_or(Out::New, Out::Into))
 }
 
 /// Sums over the last dimensions; a tensor without dimensions is a factor.
@@ -300,14 +259,7 @@ fn inner(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<
     let op = "inner";
     if a.rank() == 0 || b.rank() == 0 {
         let into = out.map_or(Out::New, Out::Into);
-        return binary(
-            ctx,
-            BinaryOp::Mul,
-            Arg::Tensor(a),
-            Arg::Tensor(b),
-            None,
-            into,
-        );
+        return binary(ctx, BinaryOp::Mul, Arg::Tensor(a), Arg::Tensor(b), None, into);
     }
     same_dtype(op, &[a, b])?;
     let (x, y) = (&a.shape()[..a.rank() - 1], &b.shape()[..b.rank() - 1]);
@@ -334,20 +286,10 @@ fn inner(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<
         Some(layout) => result.with_layout(op, Ok(layout))?,
         None => Tensor::empty(ctx, op, a.dtype(), &[m, n])?,
     };
-    let batch = Batch {
-        a: a2,
-        b: turned,
-        out: flat.clone(),
-        addend: None,
-        alpha: Scalar::Int(1),
-    };
+    let batch = Batch { a: a2, b: turned, out: flat.clone(), addend: None, alpha: Scalar::Int(1) };
     batch.run(ctx, op)?;
     if direct.is_none() {
-        copy(
-            ctx,
-            &result,
-            &flat.with_layout(op, flat.layout().view(&sizes))?,
-        )?;
+        copy(ctx, &result, &flat.with_layout(op, flat.layout().view(&sizes))?)?;
     }
     Ok(out.is_none().then_some(result))
 }
@@ -377,10 +319,8 @@ pub fn addmm(
     let shapes = Shapes::new(name, a, b)?;
     let shape = shapes.result(name)?;
     let addend = c.broadcast_to(name, shape.shape()).map_err(|_| {
-        let text = format!(
-            "the first does not broadcast to the product's shape {:?}",
-            shape.shape()
-        );
+        let text =
+            format!("the first does not broadcast to the product's shape {:?}", shape.shape());
         Error::shape(name, &all, text)
     })?;
     let (result, fresh) = match out {
@@ -396,13 +336,8 @@ pub fn addmm(
         0.0 => None,
         _ => Some((shapes.matrices(name, &addend)?, beta)),
     };
-    let batch = Batch {
-        out: shapes.matrices(name, &result)?,
-        a: shapes.a,
-        b: shapes.b,
-        addend,
-        alpha,
-    };
+    let batch =
+        Batch { out: shapes.matrices(name, &result)?, a: shapes.a, b: shapes.b, addend, alpha };
     batch.run(ctx, name)?;
     Ok(fresh.then_some(result))
 }

@@ -79,20 +79,14 @@ pub fn check_out(
         return Err(Error::shape(
             op,
             &all(),
-            format!(
-                "the result has shape {shape:?}, its target {:?}",
-                out.shape()
-            ),
+            format!("the result has shape {shape:?}, its target {:?}", out.shape()),
         ));
     }
     if !can_cast(dtype, out.dtype()) {
         return Err(Error::dtype(
             op,
             &all(),
-            format!(
-                "a result of type {dtype} cannot be written as {}",
-                out.dtype()
-            ),
+            format!("a result of type {dtype} cannot be written as {}", out.dtype()),
         ));
     }
     if out.layout().overlaps_itself() {
@@ -126,9 +120,5 @@ pub fn overlap(out: &Tensor, input: &Tensor) -> Overlap {
     }
     let reach = |t: &Tensor| (t.layout().offset(), t.layout().span().unwrap_or(i64::MAX));
     let ((a, a_end), (b, b_end)) = (reach(out), reach(input));
-    if a < b_end && b < a_end {
-        Overlap::Partial
-    } else {
-        Overlap::None
-    }
+    if a < b_end && b < a_end { Overlap::Partial } else { Overlap::None }
 }

@@ -103,12 +103,7 @@ pub(super) fn fitting(op: &'static str, a: &Tensor, value: Scalar) -> Result<u64
                 !v.is_finite() || v >= low && v <= high
             } else {
                 let v = v.trunc();
-                v >= low
-                    && if a.dtype() == DType::I64 {
-                        v < high
-                    } else {
-                        v <= high
-                    }
+                v >= low && if a.dtype() == DType::I64 { v < high } else { v <= high }
             }
         }
     };
@@ -150,13 +145,7 @@ impl Put<'_> {
             return Ok(());
         }
         let target = self.target.view_mut().with(self.places);
-        ctx.run(&Scatter::new(
-            ctx.arch(),
-            target,
-            self.source,
-            self.index,
-            self.write,
-        ));
+        ctx.run(&Scatter::new(ctx.arch(), target, self.source, self.index, self.write));
         Ok(())
     }
 }
@@ -183,27 +172,15 @@ impl Work {
         if !wide && (!in_place || !dense || a.layout().is_contiguous()) {
             let tensor = target_of(ctx, op, a, in_place)?;
             let result = (!in_place).then(|| tensor.clone());
-            return Ok(Work {
-                tensor,
-                result,
-                back: None,
-            });
+            return Ok(Work { tensor, result, back: None });
         }
         let back = if in_place {
             target_of(ctx, op, a, true)?
         } else {
             Tensor::empty(ctx, op, a.dtype(), a.shape())?
         };
-        let tensor = if wide {
-            cast(ctx, a, DType::F32)?
-        } else {
-            copy_of(ctx, op, a)?
-        };
-        Ok(Work {
-            tensor,
-            result: (!in_place).then(|| back.clone()),
-            back: Some(back),
-        })
+        let tensor = if wide { cast(ctx, a, DType::F32)? } else { copy_of(ctx, op, a)? };
+        Ok(Work { tensor, result: (!in_place).then(|| back.clone()), back: Some(back) })
     }
 
     /// A source in the type of the work, apart from what is written.
@@ -232,11 +209,7 @@ pub fn scatter(
     write: Write,
     in_place: bool,
 ) -> Result<Option<Tensor>> {
-    let op = if write == Write::Add {
-        "scatter_add"
-    } else {
-        "scatter"
-    };
+    let op = if write == Write::Add { "scatter_add" } else { "scatter" };
     let d = dimension(op, a, dim)?;
     let mut operands = vec![a, index];
     operands.extend(match source {
@@ -278,19 +251,13 @@ pub fn scatter(
     let target = at_least_1d(&work.tensor);
     let indices = apart(ctx, op, &target, &indices)?;
     let strides = target.layout().strides();
-    let places = layout(
-        op,
-        at.shape(),
-        &with_stride(strides, d, 0),
-        target.layout().offset(),
-    )?;
+    let places = layout(op, at.shape(), &with_stride(strides, d, 0), target.layout().offset())?;
     let held;
     let source = match source {
         Source::Tensor(t) => {
             held = at_least_1d(&work.source(ctx, op, t)?);
             let from = held.layout();
-            held.view()
-                .with(layout(op, at.shape(), from.strides(), from.offset())?)
+            held.view().with(layout(op, at.shape(), from.strides(), from.offset())?)
         }
         Source::Number(_) => constant(op, &bits, a.dtype(), at.shape())?,
     };
@@ -298,11 +265,7 @@ pub fn scatter(
         target: &target,
         places,
         source,
-        index: Index {
-            view: indices.view(),
-            step: strides[d],
-            size: check.size,
-        },
+        index: Index { view: indices.view(), step: strides[d], size: check.size },
         write,
     }
     .run(ctx)?;
@@ -328,11 +291,7 @@ pub fn index_put_slices(
     source: Source,
     in_place: bool,
 ) -> Result<Option<Tensor>> {
-    let write = if op == PutOp::IndexAdd {
-        Write::Add
-    } else {
-        Write::Set
-    };
+    let write = if op == PutOp::IndexAdd { Write::Add } else { Write::Set };
     let (fill, any_int) = (op == PutOp::IndexFill, op == PutOp::IndexAdd);
     let op = op.name();
     let d = dimension(op, a, dim)?;
@@ -371,12 +330,7 @@ pub fn index_put_slices(
     let target = at_least_1d(&work.tensor);
     let indices = apart(ctx, op, &target, &indices)?;
     let strides = target.layout().strides();
-    let places = layout(
-        op,
-        &shape,
-        &with_stride(strides, d, 0),
-        target.layout().offset(),
-    )?;
+    let places = layout(op, &shape, &with_stride(strides, d, 0), target.layout().offset())?;
     let mut ones = vec![0; shape.len()];
     ones[d] = 1;
     let at = layout(op, &shape, &ones, indices.layout().offset())?;
@@ -392,11 +346,7 @@ pub fn index_put_slices(
         target: &target,
         places,
         source,
-        index: Index {
-            view: indices.view().with(at),
-            step: strides[d],
-            size: check.size,
-        },
+        index: Index { view: indices.view().with(at), step: strides[d], size: check.size },
         write,
     }
     .run(ctx)?;
@@ -437,11 +387,7 @@ pub fn put(
         target: &work.tensor,
         places: layout(op, &n, &[0], work.tensor.layout().offset())?,
         source: source.view().with(flat(&source)?),
-        index: Index {
-            view: indices.view().with(flat(&indices)?),
-            step: 1,
-            size: check.size,
-        },
+        index: Index { view: indices.view().with(flat(&indices)?), step: 1, size: check.size },
         write,
     }
     .run(ctx)?;
@@ -469,10 +415,7 @@ pub fn one_hot(ctx: &Context, a: &Tensor, classes: i64) -> Result<Tensor> {
     };
     let values = unbounded.indices(ctx, a)?;
     let classes = match classes {
-        -1 => longs(&values)
-            .iter()
-            .max()
-            .map_or(0, |m| m.saturating_add(1)),
+        -1 => longs(&values).iter().max().map_or(0, |m| m.saturating_add(1)),
         n => n,
     };
     let shape = [a.shape(), &[classes]].concat();
@@ -483,11 +426,7 @@ pub fn one_hot(ctx: &Context, a: &Tensor, classes: i64) -> Result<Tensor> {
         target: &out,
         places: layout(op, a.shape(), strides, 0)?,
         source: constant(op, &one, DType::I64, a.shape())?,
-        index: Index {
-            view: values.view(),
-            step: 1,
-            size: classes,
-        },
+        index: Index { view: values.view(), step: 1, size: classes },
         write: Write::Set,
     }
     .run(ctx)?;

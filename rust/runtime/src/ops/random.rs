@@ -85,19 +85,11 @@ pub fn random_in_place(
 pub fn bernoulli_of(ctx: &Context, probs: &Tensor, stream: Option<Stream>) -> Result<Tensor> {
     let op = "bernoulli";
     if !probs.dtype().is_float() {
-        return Err(Error::dtype(
-            op,
-            &[probs],
-            "probabilities need a float dtype",
-        ));
+        return Err(Error::dtype(op, &[probs], "probabilities need a float dtype"));
     }
     let lying = contiguous(ctx, probs)?;
     if !all_probabilities(ctx, &lying) {
-        return Err(Error::dtype(
-            op,
-            &[probs],
-            "every probability must be in [0, 1]",
-        ));
+        return Err(Error::dtype(op, &[probs], "every probability must be in [0, 1]"));
     }
     let out = Tensor::empty(ctx, op, probs.dtype(), probs.shape())?;
     let probs = lying.view();
@@ -127,19 +119,12 @@ pub fn randperm(ctx: &Context, dtype: DType, n: i64, stream: Option<Stream>) -> 
     }
     let out = Tensor::empty(ctx, op, dtype, &[n])?;
     let Stream { seed, offset } = take(ctx, n, stream);
-    ctx.run(&Shuffle {
-        out: out.view_mut(),
-        seed,
-        offset,
-    });
+    ctx.run(&Shuffle { out: out.view_mut(), seed, offset });
     Ok(out)
 }
 
 fn operand(dtype: DType, shape: &[i64]) -> Operands {
-    Operands(vec![Operand {
-        dtype,
-        shape: shape.into(),
-    }])
+    Operands(vec![Operand { dtype, shape: shape.into() }])
 }
 
 fn take(ctx: &Context, n: i64, stream: Option<Stream>) -> Stream {
@@ -148,13 +133,7 @@ fn take(ctx: &Context, n: i64, stream: Option<Stream>) -> Stream {
 
 fn draw(ctx: &Context, out: &Tensor, law: Law, stream: Option<Stream>) {
     let Stream { seed, offset } = take(ctx, out.numel(), stream);
-    ctx.run(&Draw {
-        arch: ctx.arch(),
-        out: out.view_mut(),
-        law,
-        seed,
-        offset,
-    });
+    ctx.run(&Draw { arch: ctx.arch(), out: out.view_mut(), law, seed, offset });
 }
 
 /// Digits of a float type's significand.
@@ -177,23 +156,14 @@ fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> 
             expected: expected.into(),
         })
     };
-    let needs_float = matches!(
-        op,
-        RandomOp::Rand | RandomOp::Randn | RandomOp::Uniform | RandomOp::Normal
-    );
+    let needs_float =
+        matches!(op, RandomOp::Rand | RandomOp::Randn | RandomOp::Uniform | RandomOp::Normal);
     if needs_float && !dtype.is_float() {
         return refuse("expected a float dtype".into());
     }
     match (op, p) {
-        (RandomOp::Rand, _) => Ok(Law::Uniform {
-            low: 0.0,
-            span: 1.0,
-            top: 1.0,
-        }),
-        (RandomOp::Randn, _) => Ok(Law::Normal {
-            mean: 0.0,
-            std: 1.0,
-        }),
+        (RandomOp::Rand, _) => Ok(Law::Uniform { low: 0.0, span: 1.0, top: 1.0 }),
+        (RandomOp::Randn, _) => Ok(Law::Normal { mean: 0.0, std: 1.0 }),
         (RandomOp::Uniform, Parameters::Float(low, high)) => {
             for v in [low, high] {
                 check_value(op.name(), dtype, shape, Scalar::Float(v))?;
@@ -242,16 +212,9 @@ fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> 
                 }
             };
             let span = high.wrapping_sub(low) as u64;
-            Ok(Law::Integer {
-                low,
-                span,
-                bottom,
-                top,
-            })
+            Ok(Law::Integer { low, span, bottom, top })
         }
-        _ => Err(Error::Internal(
-            format!("{}: parameters of another kind", op.name()).into(),
-        )),
+        _ => Err(Error::Internal(format!("{}: parameters of another kind", op.name()).into())),
     }
 }
 

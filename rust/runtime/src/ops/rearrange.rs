@@ -75,13 +75,7 @@ fn roll_from(ctx: &Context, out: &Tensor, a: &Tensor, by: &[i64], from: usize) -
     let part =
         |t: &Tensor, start, length| t.with_layout("roll", t.layout().narrow(dim, start, length));
     for (to, at, length) in [(shift, 0, size - shift), (0, size - shift, shift)] {
-        roll_from(
-            ctx,
-            &part(out, to, length)?,
-            &part(a, at, length)?,
-            by,
-            d + 1,
-        )?;
+        roll_from(ctx, &part(out, to, length)?, &part(a, at, length)?, by, d + 1)?;
     }
     Ok(())
 }
@@ -98,11 +92,7 @@ pub fn repeat(ctx: &Context, a: &Tensor, counts: &[i64]) -> Result<Tensor> {
         return Err(Error::shape("repeat", &[a], text));
     }
     if let Some(count) = counts.iter().find(|c| **c < 0) {
-        return Err(Error::shape(
-            "repeat",
-            &[a],
-            format!("the count {count} is negative"),
-        ));
+        return Err(Error::shape("repeat", &[a], format!("the count {count} is negative")));
     }
     let size = |d: usize| (d + a.rank()).checked_sub(rank).map_or(1, |k| a.shape()[k]);
     let mut shape = [0i64; MAX_RANK];
@@ -195,10 +185,7 @@ pub fn trace(ctx: &Context, a: &Tensor) -> Result<Tensor> {
     let nest = Nest::new(&[&view.layout]);
     let n = if line.numel() == 0 { 0 } else { nest.numel() };
     let (dtype, sum) = if a.dtype().is_float() {
-        (
-            a.dtype(),
-            Scalar::Float(sum::<f64>(ctx, &view, &nest, 0, n)),
-        )
+        (a.dtype(), Scalar::Float(sum::<f64>(ctx, &view, &nest, 0, n)))
     } else {
         (DType::I64, Scalar::Int(sum::<i64>(ctx, &view, &nest, 0, n)))
     };

@@ -1,8 +1,8 @@
 //! Reductions: checks, result types, the cut into pieces.
 
-use wick_core::kernels::reduce::{Combine, Plan, Reduce, ReduceOp, folds};
+use wick_core::kernels::reduce::{Combine, Plan, Reduce, ReduceOp, Whole, folds};
 use wick_core::layout::{LayoutError, dim_mask};
-use wick_core::{DType, Layout, View};
+use wick_core::{DType, Layout, MAX_RANK, View};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -56,7 +56,7 @@ pub fn reduce(
     Ok(fresh.then_some(target))
 }
 
-/// Reduces to two tensors: value and place, variance and mean, least and greatest.
+/// Reduces to two tensors: value and place, or variance and mean.
 pub fn reduce_pair(
     ctx: &Context,
     op: ReduceOp,
@@ -69,7 +69,7 @@ pub fn reduce_pair(
     let first = result_type(op, a, None)?;
     let second = match op {
         Max | Min => DType::I64,
-        VarMean | StdMean | Aminmax => first,
+        VarMean | StdMean => first,
         _ => return Err(Error::Internal(format!("{name} has one result").into())),
     };
     let shapes = Shapes::new(op, a, over)?;
@@ -95,7 +95,7 @@ fn result_type(op: ReduceOp, a: &Tensor, dtype: Option<DType>) -> Result<DType> 
         _ if dtype.is_some_and(|d| d != own) && op != Norm2 => {
             refuse("takes no other dtype".to_owned())
         }
-        Max | Min | Amax | Amin | Aminmax => Ok(own),
+        Max | Min | Amax | Amin => Ok(own),
         Argmax | Argmin => Ok(DType::I64),
         // libtorch's old exception: bytes answer in bytes.
         All | Any if own == DType::U8 => Ok(DType::U8),
@@ -127,7 +127,10 @@ fn prepare(
 struct Shapes {
     mask: u32,
     keep_dim: bool,
-    result: Vec<i64>,
+    /// All dimensions go.
+    all: bool,
+    result: [i64; MAX_RANK],
+    rank: usize,
 }
 
 impl Shapes {
@@ -135,25 +138,26 @@ impl Shapes {
         let dims = over.dims.unwrap_or(&[]);
         let mask = dim_mask(dims, a.rank()).map_err(|e| Error::layout(op.name(), a, e))?;
         let gone = |d: usize| mask >> d & 1 == 1;
-        if op.needs_elements() {
-            if let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0) {
-                let why = format!("dimension {d} is empty: it has no extreme");
-                return Err(Error::index(op.name(), &[a], why));
-            }
+        if op.needs_elements()
+            && let Some(d) = (0..a.rank()).find(|d| gone(*d) && a.shape()[*d] == 0)
+        {
+            let why = format!("dimension {d} is empty: it has no extreme");
+            return Err(Error::index(op.name(), &[a], why));
         }
-        let result = (0..a.rank())
-            .filter(|d| over.keep_dim || !gone(*d))
-            .map(|d| if gone(d) { 1 } else { a.shape()[d] })
-            .collect();
-        Ok(Shapes {
-            mask,
-            keep_dim: over.keep_dim,
-            result,
-        })
+        let mut shapes =
+            Shapes { mask, keep_dim: over.keep_dim, all: true, result: [1; MAX_RANK], rank: 0 };
+        for d in 0..a.rank() {
+            if !gone(d) {
+                shapes.all = false;
+                shapes.result[shapes.rank] = a.shape()[d];
+            }
+            shapes.rank += (over.keep_dim || !gone(d)) as usize;
+        }
+        Ok(shapes)
     }
 
     fn result(&self) -> &[i64] {
-        &self.result
+        &self.result[..self.rank]
     }
 
     /// A result's layout in the operand's rank.
@@ -161,13 +165,13 @@ impl Shapes {
         if self.keep_dim {
             return Ok(*result);
         }
-        let (mut shape, mut strides) = (vec![1; a.rank()], vec![0; a.rank()]);
+        let (mut shape, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
         let kept = (0..a.rank()).filter(|d| self.mask >> d & 1 == 0);
         for (i, d) in kept.enumerate() {
             shape[d] = result.shape()[i];
             strides[d] = result.strides()[i];
         }
-        Layout::strided(&shape, &strides, 0)
+        Layout::strided(&shape[..a.rank()], &strides[..a.rank()], 0)
     }
 }
 
@@ -184,10 +188,25 @@ fn run(
     let mut input = a.view();
     if compute == DType::Bool && a.dtype().size() == 1 {
         // Any byte but 0 is true.
-        input = View {
-            dtype: DType::Bool,
-            ..input
+        input = View { dtype: DType::Bool, ..input };
+    }
+    if shapes.all
+        && a.numel() <= Plan::WHOLE
+        && input.dtype == compute
+        && a.layout().is_contiguous()
+    {
+        let kernel = Whole {
+            arch: ctx.arch(),
+            op,
+            compute,
+            correction,
+            from: input.start(),
+            count: a.numel() as usize,
+            outs: results.map(|t| t.map(|t| (t.dtype(), t.view_mut().start()))),
         };
+        // SAFETY: a contiguous tensor of the compute type; the results have one element each.
+        unsafe { kernel.run() };
+        return Ok(());
     }
     let fail = |e| Error::layout(op.name(), a, e);
     let mut layouts = [*a.layout(); 2];
@@ -203,7 +222,10 @@ fn run(
         input.dtype == compute,
         op.is_ordered(),
     );
-    let plan = plan.map_err(fail)?;
+    let plan = match &plan {
+        Ok(plan) => plan,
+        Err(e) => return Err(fail(*e)),
+    };
     let bytes = plan.states() as usize * Reduce::state_size(op, compute);
     let mut states = vec![0u64; bytes.div_ceil(8)];
     let kernel = Reduce {

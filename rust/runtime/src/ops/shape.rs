@@ -219,7 +219,7 @@ fn movedim_list(
 fn index(a: &Tensor, p: &[i64]) -> Result<std::result::Result<Layout, LayoutError>> {
     let wrong = || Error::Internal("index: malformed list".into());
     let kind = |code: i64| IndexKind::from_code(code as i32).ok_or_else(wrong);
-    if p.len() % 4 != 0 {
+    if !p.len().is_multiple_of(4) {
         return Err(wrong());
     }
     let (mut used, mut rests) = (0, 0);

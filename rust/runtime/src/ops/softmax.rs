@@ -1,7 +1,6 @@
 //! Softmax and its logarithm.
 
 use wick_core::DType;
-use wick_core::kernels::lines::Lines;
 use wick_core::kernels::softmax::Softmax;
 use wick_core::layout::wrap_dim;
 
@@ -25,22 +24,31 @@ pub fn softmax(
     }
     let fail = |e| Error::layout(name, a, e);
     let dim = wrap_dim(dim, a.rank()).map_err(fail)?;
-    let input = if result != a.dtype() && result.is_half() {
-        cast(ctx, a, result)?
+    // The kernel takes dense tensors of one float type; others are copied to that first.
+    let compute = result.compute();
+    let rounded = if result.is_half() && a.dtype() != result { &cast(ctx, a, result)? } else { a };
+    let input = if rounded.dtype() == compute && rounded.layout().is_contiguous() {
+        rounded.clone()
     } else {
-        a.clone()
+        cast(ctx, rounded, compute)?
     };
-    let out = Tensor::empty(ctx, name, result, a.shape())?;
+    let out = Tensor::empty(ctx, name, compute, a.shape())?;
+    let size = |sizes: &[i64]| sizes.iter().product();
+    let (before, after) = a.shape().split_at(dim.min(a.rank()));
     let kernel = Softmax {
         arch: ctx.arch(),
         log,
-        compute: result.compute(),
-        lines: Lines::new(out.layout(), input.layout(), dim).map_err(fail)?,
-        input: input.view(),
-        out: out.view_mut(),
+        dtype: compute,
+        sizes: [
+            size(before),
+            after.first().copied().unwrap_or(1),
+            size(after.get(1..).unwrap_or(&[])),
+        ],
+        input: input.view().start(),
+        out: out.view_mut().start(),
     };
     if out.numel() > 0 {
         ctx.run(&kernel);
     }
-    Ok(out)
+    if compute == result { Ok(out) } else { cast(ctx, &out, result) }
 }

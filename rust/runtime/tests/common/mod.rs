@@ -25,10 +25,7 @@ pub fn tensor(ctx: &Context, dtype: DType, shape: &[i64], values: &[f64]) -> Ten
 pub fn values(ctx: &Context, t: &Tensor) -> Vec<f64> {
     let t = cast(ctx, t, DType::F64).unwrap();
     let read = |bytes: &[u8]| {
-        bytes
-            .chunks_exact(8)
-            .map(|b| f64::from_ne_bytes(b.try_into().unwrap()))
-            .collect()
+        bytes.chunks_exact(8).map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect()
     };
     with_elements(ctx, &t, DType::F64, t.numel() as usize, read).unwrap()
 }
@@ -59,9 +56,7 @@ impl Lie {
     /// Any, from random bits.
     pub fn random(rank: usize, mut bits: u64, expand: bool) -> Lie {
         let mut next = |n: u64| {
-            bits = bits
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            bits = bits.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (bits >> 33) % n
         };
         if next(3) == 0 {
@@ -98,8 +93,7 @@ impl Lie {
         let length = reach + self.offset;
         let elements: Vec<f64> = (0..length).map(f).collect();
         let base = tensor(ctx, dtype, &[length], &elements);
-        base.with_layout("test", Layout::strided(shape, &strides, self.offset))
-            .unwrap()
+        base.with_layout("test", Layout::strided(shape, &strides, self.offset)).unwrap()
     }
 }
 

@@ -36,11 +36,7 @@ impl Batch {
                 let turned = |t: &Tensor| t.with_layout(op, t.layout().transpose(-2, -1));
                 (self.a, self.b) = (turned(&self.b)?, turned(&self.a)?);
             }
-            let to = if wants == Want::Wide {
-                DType::F32
-            } else {
-                dtype
-            };
+            let to = if wants == Want::Wide { DType::F32 } else { dtype };
             if wants == Want::Left || wants == Want::Wide {
                 self.a = dense(ctx, op, &self.a, to)?;
                 job.a = Side::of(&self.a);

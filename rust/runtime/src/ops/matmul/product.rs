@@ -44,20 +44,12 @@ pub(super) struct Side {
 impl Side {
     /// The last two dimensions.
     pub fn of(t: &Tensor) -> Side {
-        Side {
-            ptr: t.view().start().cast_mut(),
-            rows: step(t, 2),
-            cols: step(t, 1),
-        }
+        Side { ptr: t.view().start().cast_mut(), rows: step(t, 2), cols: step(t, 1) }
     }
 
     /// A vector as a matrix of one row.
     pub fn row(t: &Tensor) -> Side {
-        Side {
-            ptr: t.view().start().cast_mut(),
-            rows: 0,
-            cols: step(t, 1),
-        }
+        Side { ptr: t.view().start().cast_mut(), rows: 0, cols: step(t, 1) }
     }
 
     /// A vector as a matrix of one column.
@@ -75,19 +67,11 @@ impl Side {
     }
 
     fn turned(self) -> Side {
-        Side {
-            rows: self.cols,
-            cols: self.rows,
-            ..self
-        }
+        Side { rows: self.cols, cols: self.rows, ..self }
     }
 
     fn mat<S>(self) -> Mat<S> {
-        Mat {
-            ptr: self.ptr.cast(),
-            rows: self.rows,
-            cols: self.cols,
-        }
+        Mat { ptr: self.ptr.cast(), rows: self.rows, cols: self.cols }
     }
 }
 
@@ -171,11 +155,7 @@ impl Job {
     fn choose(&self, single: bool) -> Path {
         let few = SMALL as i64;
         // faer is good at small products too, but not at rows of up to four elements.
-        let widest = if matches!(self.dtype, DType::F32 | DType::F64) {
-            4
-        } else {
-            few
-        };
+        let widest = if matches!(self.dtype, DType::F32 | DType::F64) { 4 } else { few };
         if self.k == 0 {
             Path::Wide
         } else if self.n <= widest && self.k <= few && self.m <= 4 * few {
@@ -261,11 +241,7 @@ impl Job {
             }
             Path::Vector => {
                 let easy = one.a.cols == 1 || one.a.rows == 1;
-                let element = if easy {
-                    0.03 * S::DTYPE.size() as f64
-                } else {
-                    1.0
-                };
+                let element = if easy { 0.03 * S::DTYPE.size() as f64 } else { 1.0 };
                 ctx.for_ranges(batch * m, 2.0 + element * k, &|start, end| {
                     let mut row = start;
                     while row < end {
@@ -284,12 +260,7 @@ impl Job {
                 unsafe { one.finish(0, 0, sum) };
             }
             Path::Wide | Path::Float => {
-                let tiles = Tiles {
-                    m,
-                    n,
-                    down: (m / 64).max(1),
-                    across: (n / 1024).max(1),
-                };
+                let tiles = Tiles { m, n, down: (m / 64).max(1), across: (n / 1024).max(1) };
                 let cost = 5.0 + 0.2 * tiles.mean() * (k + 1.0);
                 ctx.for_ranges(batch * tiles.count(), cost, &|start, end| {
                     for task in start..end {
@@ -325,17 +296,9 @@ impl Job {
                 let addend = addend.map(|c| moved(&c, nest, 3, batch).from(i, j));
                 let sums = if half {
                     scratch.resize(rows * cols, C::ZERO);
-                    Mat {
-                        ptr: scratch.as_mut_ptr(),
-                        rows: cols as isize,
-                        cols: 1,
-                    }
+                    Mat { ptr: scratch.as_mut_ptr(), rows: cols as isize, cols: 1 }
                 } else {
-                    Mat {
-                        ptr: out.ptr.cast::<C>(),
-                        rows: out.rows,
-                        cols: out.cols,
-                    }
+                    Mat { ptr: out.ptr.cast::<C>(), rows: out.rows, cols: out.cols }
                 };
                 let part = Product {
                     m: rows,
@@ -380,10 +343,7 @@ fn each(rows: usize, cols: usize, mut f: impl FnMut(usize, usize)) {
 fn long_dot<S: Element>(ctx: &Context, p: &Product<S>) -> S::Compute {
     let k = p.k as i64;
     let part = |i: i64| {
-        let (first, length) = (
-            (i * DOT_RUN) as usize,
-            DOT_RUN.min(k - i * DOT_RUN) as usize,
-        );
+        let (first, length) = ((i * DOT_RUN) as usize, DOT_RUN.min(k - i * DOT_RUN) as usize);
         // SAFETY: see `Side`; the right vector is dense, as `wants` said.
         unsafe {
             dot(
@@ -400,11 +360,7 @@ fn long_dot<S: Element>(ctx: &Context, p: &Product<S>) -> S::Compute {
         return part(0);
     }
     let mut sums = vec![S::Compute::ZERO; runs as usize];
-    let to = Mat {
-        ptr: sums.as_mut_ptr(),
-        rows: 1,
-        cols: 0,
-    };
+    let to = Mat { ptr: sums.as_mut_ptr(), rows: 1, cols: 0 };
     let element = if p.a.cols == 1 { 0.06 } else { 1.0 };
     ctx.for_ranges(runs, element * DOT_RUN as f64, &|start, end| {
         for i in start..end {
@@ -412,9 +368,7 @@ fn long_dot<S: Element>(ctx: &Context, p: &Product<S>) -> S::Compute {
             unsafe { to.at(i as usize, 0).write(part(i)) };
         }
     });
-    sums.into_iter()
-        .reduce(Number::add)
-        .unwrap_or(S::Compute::ZERO)
+    sums.into_iter().reduce(Number::add).unwrap_or(S::Compute::ZERO)
 }
 
 /// The cut of a result: `down` by `across` tiles that differ little in size.
@@ -437,12 +391,7 @@ impl Tiles {
         } else {
             1
         };
-        Tiles {
-            m,
-            n,
-            down,
-            across: ((n + WIDTH / 2) / WIDTH).max(1),
-        }
+        Tiles { m, n, down, across: ((n + WIDTH / 2) / WIDTH).max(1) }
     }
 
     fn count(&self) -> i64 {
@@ -460,11 +409,7 @@ impl Tiles {
         let tile = task % self.count();
         let cut = |size: i64, parts: i64, i: i64, unit: i64| {
             let at = |i: i64| {
-                if i == parts {
-                    size
-                } else {
-                    size * i / parts / unit * unit
-                }
+                if i == parts { size } else { size * i / parts / unit * unit }
             };
             (at(i) as usize, (at(i + 1) - at(i)) as usize)
         };
@@ -515,8 +460,5 @@ fn step(t: &Tensor, d: usize) -> isize {
 /// A matrix of the batch.
 fn moved<S>(first: &Mat<S>, nest: Option<&Nest>, operand: usize, i: i64) -> Mat<S> {
     let offset = nest.map_or(0, |nest| nest.offset(operand, i));
-    Mat {
-        ptr: first.ptr.wrapping_offset(offset as isize),
-        ..*first
-    }
+    Mat { ptr: first.ptr.wrapping_offset(offset as isize), ..*first }
 }

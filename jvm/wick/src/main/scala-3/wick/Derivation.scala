@@ -56,7 +56,9 @@ final class DerivedMovable[A](mirror: Mirror) extends Movable[A] {
 private[wick] trait EmptyDerivation {
 
   /** The derived instance. The proof is by name, so that a type may hold itself. */
-  given derived[A](using mirror: Mirror.Of[A])(using
+  given derived[A](using
+      mirror: Mirror.Of[A]
+  )(using
       parts: => AllEmpty[mirror.MirroredElemTypes]
   ): EmptyMovable[A] = EmptyMovable.make[A]
 }

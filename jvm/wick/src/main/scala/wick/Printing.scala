@@ -200,7 +200,8 @@ private[wick] object Printing {
       val digits = xs.map(x => if (x.isNaN || x.isInfinite) null else decimal(x, dtype))
       val texts = if (scientific) exponential(xs, digits) else positional(xs, digits)
       right(xs.zip(texts).map { case (x, s) =>
-        if (x.isNaN) "nan" else if (x.isInfinite) { if (x > 0) "inf" else "-inf" }
+        if (x.isNaN) "nan"
+        else if (x.isInfinite) { if (x > 0) "inf" else "-inf" }
         else s
       })
     }
@@ -210,7 +211,7 @@ private[wick] object Printing {
     private def positional(xs: Array[Double], digits: Array[Decimal]): Array[String] = {
       val texts = xs.zip(digits).map {
         case (_, null) => ""
-        case (x, d) =>
+        case (x, d)    =>
           val text = trimZeros(d.abs.setScale(Precision, RoundingMode.HALF_EVEN).toPlainString)
           sign(x) + text
       }

@@ -60,7 +60,7 @@ class CreationSuite extends FunSuite {
       assertEquals((bf.dtype, values(bf)), (DType.BF16: DType, List(1d, -2d)))
       assertEquals(STen.fromDoubleArray(Array(1d)).shape, List(1L))
       assertEquals(STen.fromDoubleArray(Array(1d), Nil).shape, Nil)
-      val many = STen.fromLongArrayOfArrays(Array(Array(1L, 2L), Array(), Array(3L)), Seq(3, 1), CPU)
+      val many = STen.fromLongArrayOfArrays(Array(Array(1L, 2L), Array[Long](), Array(3L)), Seq(3, 1), CPU)
       assertEquals((many.shape, longs(many)), (List(3L, 1L), List(1L, 2L, 3L)))
       val none = STen.fromLongArrayOfArrays(Array(), Seq(2), CPU)
       assertEquals(longs(none), List(0L, 0L))
@@ -117,7 +117,10 @@ class CreationSuite extends FunSuite {
         assertEquals((f.dtype, values(f)), (d, List.fill(3)(1d)))
         val e = STen.empty(Seq(4, 5), o)
         assertEquals((e.dtype, e.shape), (d, List(4L, 5L)))
-        for (like <- List(STen.zerosLike(e), STen.onesLike(e), STen.fullLike(e, 1.0), STen.fullLike(e, 1L), STen.emptyLike(e)))
+        for (
+          like <-
+            List(STen.zerosLike(e), STen.onesLike(e), STen.fullLike(e, 1.0), STen.fullLike(e, 1L), STen.emptyLike(e))
+        )
           assertEquals((like.dtype, like.shape, like.isContiguous), (d, e.shape, true))
         assertEquals(values(STen.onesLike(e)).sum, 20.0)
         assertEquals((STen.scalarDouble(1.0, o).shape, STen.scalarLong(1, o).dtype), (List[Long](), d))
@@ -292,7 +295,10 @@ class CreationSuite extends FunSuite {
         val t = STen.arange_l(0, 6, 1).castToType(d)
         def of[A](allowed: DType*)(body: => Seq[A])(toDouble: A => Double): Unit =
           if (allowed.contains(d))
-            assertEquals(body.map(toDouble).toList, if (d == DType.Bool) List(0d, 1, 1, 1, 1, 1) else List(0d, 1, 2, 3, 4, 5))
+            assertEquals(
+              body.map(toDouble).toList,
+              if (d == DType.Bool) List(0d, 1, 1, 1, 1, 1) else List(0d, 1, 2, 3, 4, 5)
+            )
           else {
             val e = intercept[DTypeException](body)
             assert(e.getMessage.contains(s"$d [6]"), e.getMessage)
@@ -323,7 +329,10 @@ class CreationSuite extends FunSuite {
       val t = STen(-1.5, 0.0, 300.7)
       val all = List(t.castToDouble, t.castToFloat, t.castToHalf, t.castToBF16, t.castToLong, t.castToInt)
       val more = List(t.castToShort, t.castToByte, t.castToUnsignedByte, t.castToBool)
-      assertEquals((all ++ more).map(_.dtype.name), List("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"))
+      assertEquals(
+        (all ++ more).map(_.dtype.name),
+        List("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool")
+      )
       assertEquals((all ++ more).map(_.sharesStorageWith(t)), true :: List.fill(9)(false))
       assertEquals(longs(t.castToLong), List(-1L, 0L, 300L))
       assertEquals(t.castToBool.toBooleanArray.toList, List(true, false, true))

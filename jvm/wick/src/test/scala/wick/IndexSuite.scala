@@ -14,8 +14,6 @@ class IndexSuite extends munit.FunSuite {
   private def floats(shape: Long*)(values: Double*)(implicit scope: Scope): STen =
     of(DType.F32, shape: _*)(values: _*)
   private def arange(n: Int): Seq[Double] = (0 until n).map(_.toDouble)
-  private def expand(t: STen, shape: Long*)(implicit scope: Scope): STen =
-    STen.own(Native.viewList(Native.opCode("view", "expand"), t.handle, shape.toArray))
 
   /** What is left after a scope that ran all of this: nothing. */
   private def clean(body: Scope => Unit): Unit = {
@@ -164,7 +162,7 @@ class IndexSuite extends munit.FunSuite {
   test("BR-096: a target whose elements share a place is refused") {
     clean { implicit scope =>
       val base = floats(2, 1)(6, 8)
-      val t = expand(base, 2, 3)
+      val t = base.expand(List(2, 3))
       val mask = bools(2, 3)(0, 0, 0, 0, 0, 1)
       check(t.maskedFill(mask, 3.0), List(2, 3), 6, 6, 6, 8, 8, 3)
       intercept[ShapeException](t.maskedFill_(mask, 3.0))
@@ -292,7 +290,20 @@ class IndexSuite extends munit.FunSuite {
 
   test("every dtype moves bit by bit") {
     clean { implicit scope =>
-      for (dtype <- List(DType.F64, DType.F32, DType.F16, DType.BF16, DType.I64, DType.I32, DType.I16, DType.I8, DType.U8, DType.Bool)) {
+      for (
+        dtype <- List(
+          DType.F64,
+          DType.F32,
+          DType.F16,
+          DType.BF16,
+          DType.I64,
+          DType.I32,
+          DType.I16,
+          DType.I8,
+          DType.U8,
+          DType.Bool
+        )
+      ) {
         val x = of(dtype, 2, 2)(1, 0, 0, 1)
         val picked = x.indexSelect(0, vector(1, 0)).gather(1, longs(2, 1)(1, 0))
         assertEquals((picked.dtype, values(picked)), (dtype, List(1.0, 1.0)))
@@ -313,5 +324,21 @@ class IndexSuite extends munit.FunSuite {
       val kept = values(x.maskedFill(bools(3)(0, 0, 1), 1.0))
       assert(1 / kept.head == Double.NegativeInfinity && kept(1).isNaN)
     }
+  }
+
+  test("BR-153: more than 2^31 elements") {
+    assume(Wick.memoryCap - Wick.memory.liveBytes > (6L << 30), "needs 2.1 GB and room")
+    clean { implicit scope =>
+      val far = (1L << 31) + 5
+      val x = STen.zeros(List((1L << 31) + 9), STenOptions(DType.U8))
+      x.indexFill_(0, vector(far), 1L)
+      check(x.nonzero, List(1, 1), far.toDouble)
+      check(x.indexSelect(0, vector(far)), List(1), 1)
+      check(x.narrow(0, 1L << 31, 9), List(9), 0, 0, 0, 0, 0, 1, 0, 0, 0)
+      check(x.take(vector(-4)), List(1), 1)
+      check(x.sum, Nil, 1)
+      check(x.argmax, Nil, far.toDouble)
+    }
+    Wick.trim()
   }
 }

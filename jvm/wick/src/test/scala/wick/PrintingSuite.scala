@@ -52,7 +52,10 @@ class PrintingSuite extends munit.FunSuite {
     assertEquals(doubles(Double.NaN).toString, "STen([nan], f64, [1])")
     assertEquals(doubles(Double.MinPositiveValue).toString, "STen([5.e-324], f64, [1])")
     assertEquals(doubles(Double.MaxValue).toString, "STen([1.797693e+308], f64, [1])")
-    assertEquals(longs(2)(Long.MinValue, Long.MaxValue).toString, "STen([-9223372036854775808,  9223372036854775807], i64, [2])")
+    assertEquals(
+      longs(2)(Long.MinValue, Long.MaxValue).toString,
+      "STen([-9223372036854775808,  9223372036854775807], i64, [2])"
+    )
   }
 
   check("every element type") { implicit scope =>

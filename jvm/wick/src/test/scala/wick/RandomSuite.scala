@@ -65,7 +65,9 @@ class RandomSuite extends FunSuite {
       assertEquals(STen.randint(2L, 5L, Seq(3L), STenOptions.i).dtype, DType.I32: DType)
       for (d <- floats) {
         val like = STen.zeros(Seq(3, 4), STenOptions(d))
-        for (t <- List(STen.randLike(like), STen.randnLike(like), STen.randintLike(like, 4), STen.randintLike(like, 2, 4)))
+        for (
+          t <- List(STen.randLike(like), STen.randnLike(like), STen.randintLike(like, 4), STen.randintLike(like, 2, 4))
+        )
           assertEquals((t.dtype, t.shape), (d, List(3L, 4L)))
         assert(values(STen.randintLike(like, 2, 4)).forall(Set(2.0, 3.0)))
       }

@@ -54,7 +54,8 @@ class ShapeSuite extends munit.FunSuite {
       assertEquals(values(base.select(2, 0)), List.fill(6)(100L))
       base.copyFrom(counted(2, 3, 4))
       assertEquals(values(column), List(0L, 4L, 8L, 12L, 16L, 20L))
-      val copies = List(base.t3.contiguous, base.cloneTensor, base.t3.reshape(24), base.flip(List(0)), base.repeat(List(1, 1, 1)))
+      val copies =
+        List(base.t3.contiguous, base.cloneTensor, base.t3.reshape(24), base.flip(List(0)), base.repeat(List(1, 1, 1)))
       for (c <- copies) assert(!c.sharesStorageWith(base) && c.isContiguous)
     }
   }

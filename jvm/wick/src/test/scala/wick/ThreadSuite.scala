@@ -1,6 +1,6 @@
 package wick
 
-import java.util.concurrent.{CyclicBarrier, ExecutorService, Executors, TimeUnit}
+import java.util.concurrent.{CyclicBarrier, Executors, ExecutorService, TimeUnit}
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong, AtomicReference}
 
 /** Tensors and scopes shared by threads: guarantees 1 to 4, pains 4, 7, 8 and 23. */
@@ -118,9 +118,9 @@ class ThreadSuite extends munit.FunSuite {
           val i = random.nextInt(20)
           try
             id match {
-              case 0 => if (random.nextInt(20) == 0) tensors(i).close()
+              case 0         => if (random.nextInt(20) == 0) tensors(i).close()
               case 1 | 2 | 3 => scopes(random.nextInt(3))(tensors(i)); ()
-              case _ => assertEquals(values(tensors(i)), List(i.toDouble))
+              case _         => assertEquals(values(tensors(i)), List(i.toDouble))
             }
           catch { case _: ClosedTensorException => () }
         }

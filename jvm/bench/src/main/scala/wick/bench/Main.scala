@@ -37,8 +37,10 @@ object Main {
       line = Table.Line(row, threads, wick, loop, djl)
       _ = println(line.text)
       ratio <- line.ratio
-    } yield ratio
-    println(Table.mean(ratios))
+    } yield threads -> ratio
+    for (threads <- ratios.map(_._1).distinct.sorted)
+      println(Table.mean(s"on $threads thread(s)", ratios.collect { case (`threads`, ratio) => ratio }))
+    println(Table.mean("in all", ratios.map(_._2)))
     if (Table.unsteady) println(Table.legend)
   }
 

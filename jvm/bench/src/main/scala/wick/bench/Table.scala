@@ -21,11 +21,11 @@ object Table {
 
   val legend: String = "~ the slowest and the fastest iteration differ by more than half"
 
-  def mean(ratios: Seq[Double]): String =
+  def mean(of: String, ratios: Seq[Double]): String =
     if (ratios.isEmpty) "no row has both times"
     else {
       val mean = math.exp(ratios.map(math.log).sum / ratios.length)
-      f"${s"geometric mean of ${ratios.length} ratios"}%-79s${format(mean)}%10s"
+      f"${s"geometric mean of ${ratios.length} ratios $of"}%-79s${format(mean)}%10s"
     }
 
   private def format(value: Double): String = {

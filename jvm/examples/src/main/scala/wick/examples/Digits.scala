@@ -93,7 +93,9 @@ object Digits {
           }.sum / math.ceil(n.toDouble / Batch)
         }
         if (epoch % 10 == 0 || epoch == 1)
-          println(f"epoch $epoch%3d of $Epochs  loss $loss%.4f  held-out accuracy ${accuracy(testX, testY, first, second)}%.4f")
+          println(
+            f"epoch $epoch%3d of $Epochs  loss $loss%.4f  held-out accuracy ${accuracy(testX, testY, first, second)}%.4f"
+          )
       }
       accuracy(testX, testY, first, second)
     }

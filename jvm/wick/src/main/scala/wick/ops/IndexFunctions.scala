@@ -7,7 +7,11 @@ private[wick] trait IndexFunctions {
     * promote. libtorch: `where`.
     */
   def where[S: Sc](condition: STen, self: STen, other: STen): STen =
-    STen.own(Native.ternary(Ternary.where, condition.handle, self.handle, other.handle, Native.INT, 0L, 0L), condition, self)
+    STen.own(
+      Native.ternary(Ternary.where, condition.handle, self.handle, other.handle, Native.INT, 0L, 0L),
+      condition,
+      self
+    )
 
   /** As `where`, with a number where the condition does not hold. */
   def where[S: Sc](condition: STen, self: STen, other: Double): STen =
@@ -41,7 +45,14 @@ private[wick] trait IndexFunctions {
   /** `indexCopy` of `self` into `out`, which has its shape. */
   def indexCopyOut(out: STen, self: STen, dim: Int, index: STen, source: STen): Unit = {
     val result = Native.indexPut(
-      IndexCalls.copy, self.handle, dim.toLong, index.handle, source.handle, Native.INT, 0L, false
+      IndexCalls.copy,
+      self.handle,
+      dim.toLong,
+      index.handle,
+      source.handle,
+      Native.INT,
+      0L,
+      false
     ) & Native.HANDLE_MASK
     try Native.copy(out.handle, result)
     finally Native.release(result)

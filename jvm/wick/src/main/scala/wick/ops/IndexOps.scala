@@ -8,6 +8,7 @@ import wick.{IndexCalls => Calls}
   * is written: a bad one is an [[IndexException]] that names it and its place. Masks are bool.
   */
 private[wick] trait IndexOps { self: STen =>
+
   /** Slices of dimension `dim` in the order of the vector `index`. libtorch: `index_select`. */
   def indexSelect[S: Sc](dim: Long, index: STen): STen = Calls.read(Calls.select, self, dim, index)
 
@@ -145,7 +146,8 @@ private[wick] trait IndexOps { self: STen =>
     Calls.writeInto(Calls.fill, self, dim, index, Native.INT, source)
 
   private def number(t: STen): (Int, Long) = {
-    if (t.dim != 0) throw new ShapeException(s"index_fill: ${t.dtypeUnchecked.name} ${t.shapeText}: the value must be 0-d")
+    if (t.dim != 0)
+      throw new ShapeException(s"index_fill: ${t.dtypeUnchecked.name} ${t.shapeText}: the value must be 0-d")
     if (t.isFloatingPoint) (Native.FLOAT, Codes.bits(Native.itemDouble(t.handle)))
     else (Native.INT, Native.itemLong(t.handle))
   }

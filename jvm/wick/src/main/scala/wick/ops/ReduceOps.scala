@@ -80,13 +80,6 @@ private[wick] trait ReduceOps { self: STen =>
   /** The least elements over dimensions. */
   def amin[S: Sc](dim: Seq[Int], keepDim: Boolean): STen = reduced(aminCode, longs(dim), keepDim)
 
-  /** The least and the greatest element. */
-  def aminmax[S: Sc]: (STen, STen) = pair(aminmaxCode, null, false)
-
-  /** The least and the greatest elements over a dimension. */
-  def aminmax[S: Sc](dim: Int, keepDim: Boolean): (STen, STen) =
-    pair(aminmaxCode, one(dim), keepDim)
-
   /** Where the greatest element is, counted in row-major order. */
   def argmax[S: Sc]: STen = reduced(argmaxCode)
 
@@ -245,7 +238,6 @@ private[wick] object Reductions {
   val minCode: Int = code("min")
   val amaxCode: Int = code("amax")
   val aminCode: Int = code("amin")
-  val aminmaxCode: Int = code("aminmax")
   val argmaxCode: Int = code("argmax")
   val argminCode: Int = code("argmin")
   val allCode: Int = code("all")

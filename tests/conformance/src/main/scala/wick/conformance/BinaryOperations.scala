@@ -52,11 +52,13 @@ object BinaryOperations {
   )
 
   private val others: Map[String, Op] = Map(
-    "add.alpha" -> one(c => implicit s =>
-      if (c.isFloat(2)) c.t(0).add(c.t(1), c.double(2)) else c.t(0).add(c.t(1), c.long(2))
+    "add.alpha" -> one(c =>
+      implicit s =>
+        if (c.isFloat(2)) c.t(0).add(c.t(1), c.double(2)) else c.t(0).add(c.t(1), c.long(2))
     ),
-    "sub.alpha" -> one(c => implicit s =>
-      if (c.isFloat(2)) c.t(0).sub(c.t(1), c.double(2)) else c.t(0).sub(c.t(1), c.long(2))
+    "sub.alpha" -> one(c =>
+      implicit s =>
+        if (c.isFloat(2)) c.t(0).sub(c.t(1), c.double(2)) else c.t(0).sub(c.t(1), c.long(2))
     ),
     "add_" -> inPlace((t, c) => t += c.t(1)),
     "sub_" -> inPlace((t, c) => t -= c.t(1)),

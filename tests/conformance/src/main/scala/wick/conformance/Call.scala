@@ -5,7 +5,6 @@ import wick._
 /** The arguments of a case, ready for use, and what its tensors held before. */
 final class Call(c: Case, file: SafeTensors)(implicit val scope: Scope) {
 
-
   private var loaded: Vector[(STen, Numbers)] = Vector.empty
 
   private def load(arg: Arg): Any = arg match {

@@ -38,11 +38,11 @@ object Compare {
     if (got.size != want.size) Some(s"${got.size} values, expected ${want.size}")
     else {
       val firsts = got.zip(want).iterator.map {
-        case (t: STen, w: ExpectedTensor)       => meta(t, w)
-        case (v: Long, ExpectedInt(w))          => if (v == w) None else Some(s"$v, expected $w")
-        case (v: Boolean, ExpectedBool(w))      => if (v == w) None else Some(s"$v, expected $w")
-        case (v: Double, ExpectedFloat(w))      => if (near(v, w, c.rtol, c.atol)) None else Some(s"$v, expected $w")
-        case (other, w)                         => Some(s"$other, expected $w")
+        case (t: STen, w: ExpectedTensor)  => meta(t, w)
+        case (v: Long, ExpectedInt(w))     => if (v == w) None else Some(s"$v, expected $w")
+        case (v: Boolean, ExpectedBool(w)) => if (v == w) None else Some(s"$v, expected $w")
+        case (v: Double, ExpectedFloat(w)) => if (near(v, w, c.rtol, c.atol)) None else Some(s"$v, expected $w")
+        case (other, w)                    => Some(s"$other, expected $w")
       }
       firsts.collectFirst { case Some(fault) => fault }.orElse(c.check match {
         case None                   => elementwise(c, call, file, got, want)

@@ -1,6 +1,5 @@
 package wick.conformance
 
-
 import Operations._
 
 /** Selecting and writing by index and mask. */
@@ -9,11 +8,34 @@ object IndexingOperations {
     "index_select" -> one(c => implicit s => c.t(0).indexSelect(c.long(1), c.t(2))),
     "gather" -> one(c => implicit s => c.t(0).gather(c.long(1), c.t(2))),
     "masked_select" -> one(c => implicit s => c.t(0).maskedSelect(c.t(1))),
-    "masked_fill" -> one(c => implicit s =>
-      if (c.isFloat(2)) c.t(0).maskFill(c.t(1), c.double(2)) else c.t(0).maskFill(c.t(1), c.long(2))
+    "masked_fill" -> one(c =>
+      implicit s =>
+        if (c.isFloat(2)) c.t(0).maskFill(c.t(1), c.double(2)) else c.t(0).maskFill(c.t(1), c.long(2))
     ),
     "index_add" -> one(c => implicit s => c.t(0).indexAdd(c.long(1), c.t(2), c.t(3))),
     "scatter_add" -> one(c => implicit s => c.t(0).scatterAdd(c.long(1), c.t(2), c.t(3))),
+    "take" -> one(c => implicit s => c.t(0).take(c.t(1))),
+    "put" -> one(c => implicit s => c.t(0).put(c.t(1), c.t(2), c.bool(3))),
+    "index_copy" -> one(c => implicit s => c.t(0).indexCopy(c.int(1), c.t(2), c.t(3))),
+    "index_fill" -> one(c =>
+      implicit s =>
+        if (c.isFloat(3)) c.t(0).indexFill(c.long(1), c.t(2), c.double(3))
+        else c.t(0).indexFill(c.long(1), c.t(2), c.long(3))
+    ),
+    "scatter.src" -> one(c => implicit s => c.t(0).scatter(c.long(1), c.t(2), c.t(3))),
+    "scatter.value" -> one(c =>
+      implicit s =>
+        if (c.isFloat(3)) c.t(0).scatter(c.long(1), c.t(2), c.double(3))
+        else c.t(0).scatter(c.long(1), c.t(2), c.long(3))
+    ),
+    "masked_scatter" -> one(c => implicit s => c.t(0).maskedScatter(c.t(1), c.t(2))),
+    "index" -> one(c => implicit s => c.t(0).index(c.tensors(1): _*)),
+    "index_put" -> one(c =>
+      implicit s =>
+        c.t(0).indexPut(c.tensors(1).init.toList, c.tensors(1).last, c.bool(c.last))
+    ),
+    "nonzero" -> (c => c.t(0).where(c.scope)),
+    "narrow.Tensor" -> one(c => implicit s => c.t(0).narrow(c.int(1), c.t(2), c.long(3))),
     "equal" -> (c => Seq(c.t(0).equalDeep(c.t(1)))),
     "one_hot" -> one(c => implicit s => c.t(0).oneHot(c.int(1)))
   )

@@ -1,6 +1,5 @@
 package wick.conformance
 
-
 import Operations._
 
 /** Matrix products. */

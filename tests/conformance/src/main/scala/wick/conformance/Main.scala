@@ -67,9 +67,9 @@ object Main {
             case Right(_) =>
               val got = op(call)
               Compare.values(c, file, call, got) match {
-                case Some(fault)                                   => Failed(fault)
+                case Some(fault)                                    => Failed(fault)
                 case None if !call.unchanged(firstToo = !c.inplace) => Failed("an argument changed")
-                case None                                          => Passed
+                case None                                           => Passed
               }
           }
         }
@@ -80,7 +80,9 @@ object Main {
 
   private def show(arg: Arg): String = arg match {
     case TensorArg(_, shape, view) =>
-      s"tensor ${shape.mkString("[", ", ", "]")}" + view.fold("")(v => s" by ${v._1.mkString("[", ", ", "]")} at ${v._2}")
+      s"tensor ${shape.mkString("[", ", ", "]")}" + view.fold("")(v =>
+        s" by ${v._1.mkString("[", ", ", "]")} at ${v._2}"
+      )
     case ListArg(values) => values.map(show).mkString("[", ", ", "]")
     case other           => other.toString
   }
@@ -93,7 +95,11 @@ object Main {
     println(f"%n${"group"}%-12s${"passed"}%8s${"failed"}%8s${"skipped"}%9s")
     table.foreach { case (group, n) => println(f"$group%-12s${n(0)}%8d${n(1)}%8d${n(2)}%9d") }
     if (Decided.counts.nonEmpty)
-      println(Decided.counts.map { case (id, n) => s"$id: $n" }.mkString("\ncases with a value decided otherwise than libtorch's: ", ", ", ""))
+      println(Decided.counts.map { case (id, n) => s"$id: $n" }.mkString(
+        "\ncases with a value decided otherwise than libtorch's: ",
+        ", ",
+        ""
+      ))
     val sums = (0 to 2).map(i => table.map(_._2(i)).sum)
     println(s"\n${sums(0)} passed, ${sums(1)} failed, ${sums(2)} skipped")
   }

@@ -27,9 +27,9 @@ object Tensors {
     val n = count(stored)
     val dim = Seq(n.toLong)
     stored.dtype match {
-      case "f64"  => STen.fromDoubleArray(fill(new Array[Double](n))(b.asDoubleBuffer.get(_)), dim, CPU, DoublePrecision)
-      case "f32"  => STen.fromFloatArray(fill(new Array[Float](n))(b.asFloatBuffer.get(_)), dim, CPU)
-      case "f16"  => STen.fromHalfBits(shorts(b, n), dim, HalfPrecision)
+      case "f64" => STen.fromDoubleArray(fill(new Array[Double](n))(b.asDoubleBuffer.get(_)), dim, CPU, DoublePrecision)
+      case "f32" => STen.fromFloatArray(fill(new Array[Float](n))(b.asFloatBuffer.get(_)), dim, CPU)
+      case "f16" => STen.fromHalfBits(shorts(b, n), dim, HalfPrecision)
       case "bf16" => STen.fromHalfBits(shorts(b, n), dim, BFloat16Precision)
       case "i64"  => STen.fromLongArray(fill(new Array[Long](n))(b.asLongBuffer.get(_)), dim, CPU)
       case "i32"  => STen.fromIntArray(fill(new Array[Int](n))(b.asIntBuffer.get(_)), dim, CPU)

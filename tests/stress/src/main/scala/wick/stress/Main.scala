@@ -13,7 +13,7 @@ object Main {
   def main(args: Array[String]): Unit = {
     val options = args.sliding(2, 2).map {
       case Array(k, v) if Set("--seconds", "--threads", "--seed", "--cap")(k) && v.toDoubleOption.isDefined => k -> v
-      case other =>
+      case other                                                                                            =>
         Console.err.println(s"${other.mkString(" ")}: $usage")
         sys.exit(2)
     }.toMap
@@ -25,7 +25,9 @@ object Main {
     )
     if (System.getProperty("wick.stress.child") != null) play(settings)
     else {
-      println(s"stress: ${settings.threads} threads, ${settings.seconds} s, seed ${settings.seed}, cap ${settings.cap} bytes")
+      println(
+        s"stress: ${settings.threads} threads, ${settings.seconds} s, seed ${settings.seed}, cap ${settings.cap} bytes"
+      )
       val code = child(settings)
       val crashed = code != 0 && code != 1
       if (crashed) println(s"the JVM ended with code $code")

@@ -44,16 +44,18 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
   }
 
   private def judge(name: String, closable: Boolean, e: Throwable): Unit = e match {
-    case e: OutOfNativeMemoryError                                      => tally.refusal(e)
-    case e: ClosedTensorException if closable                           => tally.refusal(e)
-    case e: IllegalStateException if closable && ended(e)               => tally.refusal(e)
-    case e                                                              => tally.failure(name, Some(e))
+    case e: OutOfNativeMemoryError                        => tally.refusal(e)
+    case e: ClosedTensorException if closable             => tally.refusal(e)
+    case e: IllegalStateException if closable && ended(e) => tally.refusal(e)
+    case e                                                => tally.failure(name, Some(e))
   }
 
   private def ended(e: Throwable) = e.getMessage != null && e.getMessage.contains("has ended")
 
   /** A call that must be refused with an `E`. */
-  private def refused[E <: Throwable](name: String, closable: Boolean)(body: => Any)(implicit tag: ClassTag[E]): Unit = {
+  private def refused[E <: Throwable](name: String, closable: Boolean)(body: => Any)(implicit
+      tag: ClassTag[E]
+  ): Unit = {
     tally.calls.increment()
     try {
       body
@@ -115,29 +117,29 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
   // The moves
 
   private def move(): Unit = random.nextInt(30) match {
-    case 0 | 1      => share()
-    case 2          => closeShared()
-    case 3          => closeScope()
-    case 4          => moveShared()
-    case 5 | 6      => read()
-    case 7 | 8 | 9  => binary()
-    case 10 | 11    => unary()
-    case 12 | 13    => view()
-    case 14         => viewOfClosed()
-    case 15         => nested()
-    case 16         => afterClose()
-    case 17         => wrongShapes()
-    case 18         => wrongDTypes()
-    case 19         => badIndices()
-    case 20         => memory()
-    case 21         => inPlace()
-    case 22 | 23    => indexing()
-    case 24         => masks()
-    case 25         => product()
-    case 26         => reduce()
-    case 27         => throwing()
-    case 28         => join()
-    case _          => gauges()
+    case 0 | 1     => share()
+    case 2         => closeShared()
+    case 3         => closeScope()
+    case 4         => moveShared()
+    case 5 | 6     => read()
+    case 7 | 8 | 9 => binary()
+    case 10 | 11   => unary()
+    case 12 | 13   => view()
+    case 14        => viewOfClosed()
+    case 15        => nested()
+    case 16        => afterClose()
+    case 17        => wrongShapes()
+    case 18        => wrongDTypes()
+    case 19        => badIndices()
+    case 20        => memory()
+    case 21        => inPlace()
+    case 22 | 23   => indexing()
+    case 24        => masks()
+    case 25        => product()
+    case 26        => reduce()
+    case 27        => throwing()
+    case 28        => join()
+    case _         => gauges()
   }
 
   private def share(): Unit = good("share", closable = true) {
@@ -155,7 +157,9 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
   }
 
   private def closeScope(): Unit = good("close a scope", closable = false) {
-    val old = world.scopes.getAndSet(random.nextInt(world.scopes.length), Scope.free)
+    val i = random.nextInt(world.scopes.length)
+    // Some stay in place when closed, so that others meet them.
+    val old = if (random.nextBoolean()) world.scopes.get(i) else world.scopes.getAndSet(i, Scope.free)
     old.release()
     if (random.nextBoolean()) old.close()
     if (!old.isClosed) throw new Wrong("a closed scope says that it is open")
@@ -188,7 +192,7 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
       case _ => ((x: Double, y: Double) => x * y, () => a.tensor.*(b.tensor)(into))
     }
     a.model.zip(b.model)(f) match {
-      case None => refused[ShapeException]("binary", closable)(run())
+      case None           => refused[ShapeException]("binary", closable)(run())
       case Some(expected) =>
         good("binary", closable) {
           val t = run()
@@ -290,7 +294,9 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
       implicit val scope: Scope = own
       val before = own.live
       val caught =
-        try Scope { implicit scope => val t = a.tensor + 1L; if (t.isClosed) t else throw Stop }
+        try Scope { implicit scope =>
+            val t = a.tensor + 1L; if (t.isClosed) t else throw Stop
+          }
         catch { case Stop => null }
       if (caught != null || own.live != before) throw new Wrong("an exception left something behind")
     }
@@ -327,10 +333,15 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
       val odd = STen.ones(7L +: List.fill(a.model.rank)(11L), STenOptions(DType.F32))
       random.nextInt(5) match {
         case 0 => refused[ShapeException]("reshape", a.shared)(a.tensor.reshape(a.model.numel + 1L))
-        case 1 => refused[ShapeException]("mm", a.shared)(a.tensor.mm(STen.ones(List(97, 3), STenOptions(a.tensor.dtype))))
-        case 2 => refused[ShapeException]("expand", a.shared)(a.tensor.expand(List.fill(a.model.rank)(97L) ++ List(-5L)))
+        case 1 =>
+          refused[ShapeException]("mm", a.shared)(a.tensor.mm(STen.ones(List(97, 3), STenOptions(a.tensor.dtype))))
+        case 2 =>
+          refused[ShapeException]("expand", a.shared)(a.tensor.expand(List.fill(a.model.rank)(97L) ++ List(-5L)))
         case 3 => refused[ShapeException]("in place", a.shared) { val c = a.tensor.cloneTensor; c += odd }
-        case _ => refused[ShapeException]("from array", closable = false)(STen.fromDoubleArray(Array(1.0), List(2), CPU, DoublePrecision))
+        case _ => refused[ShapeException](
+            "from array",
+            closable = false
+          )(STen.fromDoubleArray(Array(1.0), List(2), CPU, DoublePrecision))
       }
       check("an operand of refused calls", a.tensor, a.model)
     }
@@ -345,7 +356,10 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
         case 0 => refused[DTypeException]("index", closable = false)(f.indexSelect(0, f))
         case 1 => refused[DTypeException]("mask", closable = false)(f.maskedSelect(i))
         case 2 => refused[DTypeException]("float into int", closable = false)(i += f)
-        case 3 => refused[DTypeException]("scatter", closable = false)(f.scatterAdd(0, STen.fromLongArray(Array(0L), List(1), CPU), i))
+        case 3 => refused[DTypeException](
+            "scatter",
+            closable = false
+          )(f.scatterAdd(0, STen.fromLongArray(Array(0L), List(1), CPU), i))
         case _ => refused[DTypeException]("bitwise", closable = false)(f.equalDeep(i))
       }
       check("an operand of refused calls", f, m)
@@ -369,7 +383,10 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
         case 0 => refused[IndexException]("index_select", closable = false)(t.indexSelect(0, index))
         case 1 => refused[IndexException]("select", closable = false)(t.select(0, bad))
         case 2 => refused[IndexException]("dimension", closable = false)(t.sum(7, false))
-        case 3 => refused[IndexException]("index_add", closable = false)(t.indexAdd_(0, index, tensor(model(List(2, 3)), t.dtype)))
+        case 3 => refused[IndexException](
+            "index_add",
+            closable = false
+          )(t.indexAdd_(0, index, tensor(model(List(2, 3)), t.dtype)))
         case 4 => refused[IndexException]("index_fill", closable = false)(t.indexFill_(0, index, 1L))
         case _ => refused[IndexException]("one_hot", closable = false)(index.oneHot(2))
       }

@@ -1,210 +1,18 @@
 //! Indexing against loops over index tuples, on random layouts and dtypes.
 
+mod model;
+
 use proptest::prelude::*;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::index::Write;
 use wick_core::{Bool, DType, Element, Layout};
-use wick_runtime::ops::array::from_elements;
 use wick_runtime::ops::elementwise::{Out, cast, ternary};
 use wick_runtime::ops::promote::Arg;
 use wick_runtime::ops::put::{self, PutOp, Source};
 use wick_runtime::ops::{advanced, index, mask};
-use wick_runtime::{Context, Error, Result, Tensor};
+use wick_runtime::{Error, Tensor};
 
-/// A small generator: a case is a seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        ((self.next() >> 33) as usize) % n.max(1)
-    }
-
-    fn flip(&mut self) -> bool {
-        self.below(2) == 1
-    }
-
-    fn dtype(&mut self) -> DType {
-        DType::ALL[self.below(10)]
-    }
-
-    fn shape(&mut self, rank: usize, most: usize) -> Vec<i64> {
-        (0..rank).map(|_| self.below(most + 1) as i64).collect()
-    }
-
-    /// Numbers that every dtype holds exactly.
-    fn numbers(&mut self, dtype: DType, n: usize) -> Vec<i64> {
-        let most = if dtype == DType::Bool { 2 } else { 13 };
-        (0..n).map(|_| self.below(most) as i64).collect()
-    }
-
-    /// A tensor of some shape, seen through steps, an offset, a permutation or an expansion.
-    fn tensor(&mut self, ctx: &Context, dtype: DType, shape: &[i64], expand: bool) -> Tensor {
-        let rank = shape.len();
-        let mut order: Vec<usize> = (0..rank).collect();
-        for i in (1..rank).rev() {
-            order.swap(i, self.below(i + 1));
-        }
-        let plain = self.flip();
-        let (mut strides, mut stride) = (vec![0; rank], 1);
-        if plain {
-            order.sort_by(|a, b| b.cmp(a));
-        }
-        for &d in &order {
-            if expand && !plain && self.below(5) == 0 {
-                continue;
-            }
-            strides[d] = stride * if plain { 1 } else { 1 + self.below(3) as i64 };
-            stride = strides[d] * shape[d].max(1);
-        }
-        let offset = if plain { 0 } else { self.below(4) as i64 };
-        let layout = Layout::strided(shape, &strides, offset).unwrap();
-        let size = layout.span().unwrap().max(offset).max(1);
-        let numbers = self.numbers(dtype, size as usize);
-        let storage = make(ctx, dtype, &[size], &numbers);
-        storage.with_layout("test", Ok(layout)).unwrap()
-    }
-
-    fn indices(&mut self, ctx: &Context, shape: &[i64], size: i64, wrap: bool) -> Tensor {
-        let t = self.tensor(ctx, DType::I64, shape, false);
-        let whole = storage_of(&t);
-        let numbers: Vec<i64> = (0..whole.numel())
-            .map(|_| self.below(size as usize) as i64 - if wrap && self.flip() { size } else { 0 })
-            .collect();
-        write(&whole, &numbers);
-        t
-    }
-}
-
-fn make(ctx: &Context, dtype: DType, shape: &[i64], numbers: &[i64]) -> Tensor {
-    let t = from_elements(ctx, dtype, shape, numbers.len(), |_| {}).unwrap();
-    write(&t, numbers);
-    t
-}
-
-/// Writes all elements of a contiguous tensor.
-fn write(t: &Tensor, numbers: &[i64]) {
-    assert!(t.layout().is_contiguous() && t.numel() as usize == numbers.len());
-    wick_core::with_dtype!(t.dtype(), T => {
-        for (i, n) in numbers.iter().enumerate() {
-            // SAFETY: a contiguous tensor that nobody else uses.
-            unsafe { t.view_mut().start().cast::<T>().add(i).write(T::store(*n)) };
-        }
-    });
-}
-
-fn storage_of(t: &Tensor) -> Tensor {
-    let all = Layout::contiguous(&[t.capacity()]);
-    t.with_layout("test", all).unwrap()
-}
-
-fn values(t: &Tensor) -> Vec<i64> {
-    tuples(t.shape()).map(|at| get(t, &at)).collect()
-}
-
-fn get(t: &Tensor, at: &[i64]) -> i64 {
-    let offset: i64 = at
-        .iter()
-        .zip(t.layout().strides())
-        .map(|(i, s)| i * s)
-        .sum();
-    wick_core::with_dtype!(t.dtype(), T => {
-        // SAFETY: an index tuple of the layout.
-        let element = unsafe { t.view().start().cast::<T>().offset(offset as isize).read() };
-        wick_core::Number::to_i64(element.load())
-    })
-}
-
-/// All index tuples of a shape, in row-major order.
-fn tuples(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> + use<> {
-    let shape = shape.to_vec();
-    let n: i64 = shape.iter().product();
-    (0..n).map(move |mut k| {
-        let mut at = vec![0; shape.len()];
-        for d in (0..shape.len()).rev() {
-            at[d] = k % shape[d];
-            k /= shape[d];
-        }
-        at
-    })
-}
-
-fn flat(shape: &[i64], at: &[i64]) -> usize {
-    at.iter().zip(shape).fold(0, |n, (i, size)| n * size + i) as usize
-}
-
-fn replaced(at: &[i64], d: usize, value: i64) -> Vec<i64> {
-    let mut out = at.to_vec();
-    out[d] = value;
-    out
-}
-
-fn context(threads: usize) -> Context {
-    Context::new(1 << 32, threads)
-}
-
-/// Runs an operation out of place and in place (on a copy of the whole storage), and compares both
-/// with what a loop gives; nothing but the view may change.
-fn both(
-    ctx: &Context,
-    a: &Tensor,
-    expected: &[i64],
-    run: &dyn Fn(&Tensor, bool) -> Result<Option<Tensor>>,
-) {
-    let before = values(&storage_of(a));
-    let out = run(a, false).unwrap().unwrap();
-    assert_eq!(values(&out), expected);
-    assert_eq!(out.dtype(), a.dtype());
-    assert_eq!(values(&storage_of(a)), before);
-    assert!(run(a, true).unwrap().is_none());
-    assert_eq!(values(a), expected);
-    let after = values(&storage_of(a));
-    let whole = storage_of(a);
-    let mark = make(
-        ctx,
-        DType::I64,
-        &[whole.numel()],
-        &vec![0; whole.numel() as usize],
-    );
-    let seen = mark.with_layout("test", Ok(*a.layout())).unwrap();
-    for at in tuples(seen.shape()) {
-        let offset: i64 = at
-            .iter()
-            .zip(seen.layout().strides())
-            .map(|(i, s)| i * s)
-            .sum();
-        // SAFETY: an index tuple of the layout.
-        unsafe {
-            seen.view_mut()
-                .start()
-                .cast::<i64>()
-                .offset(offset as isize)
-                .write(1)
-        };
-    }
-    for (k, mark) in values(&mark).iter().enumerate() {
-        assert!(
-            *mark == 1 || before[k] == after[k],
-            "place {k} lies outside the view"
-        );
-    }
-}
-
-/// Adding in a dtype.
-fn plus(dtype: DType, a: i64, b: i64) -> i64 {
-    match dtype {
-        DType::Bool => (a != 0 || b != 0) as i64,
-        DType::I8 => (a + b) as i8 as i64,
-        DType::U8 => (a + b) as u8 as i64,
-        _ => a + b,
-    }
-}
+use model::*;
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
@@ -465,10 +273,7 @@ fn bad_indices_are_named() {
         many[1000] = bad;
         let at = make(&ctx, DType::I64, &[2000], &many);
         let e = text(index::index_select(&ctx, &a, 0, &at, None).unwrap_err());
-        assert!(
-            e.contains(&format!("index {bad} at place 1000")) && e.contains("size 4"),
-            "{e}"
-        );
+        assert!(e.contains(&format!("index {bad} at place 1000")) && e.contains("size 4"), "{e}");
         assert!(index::gather(&ctx, &a, 0, &at).is_err());
         let source = make(&ctx, DType::F32, &[2000], &vec![9; 2000]);
         for write in [Write::Set, Write::Add] {
@@ -477,16 +282,8 @@ fn bad_indices_are_named() {
             assert!(matches!(e, Error::Index { .. }), "{e}");
         }
         assert!(
-            put::index_put_slices(
-                &ctx,
-                PutOp::IndexAdd,
-                &a,
-                0,
-                &at,
-                Source::Tensor(&source),
-                true
-            )
-            .is_err()
+            put::index_put_slices(&ctx, PutOp::IndexAdd, &a, 0, &at, Source::Tensor(&source), true)
+                .is_err()
         );
         assert_eq!(values(&a), [0, 1, 2, 3]);
     }
@@ -537,12 +334,7 @@ fn threads_do_not_change_results() {
     )
     .unwrap()
     .unwrap();
-    let zeros = make(
-        &one,
-        DType::F32,
-        &[rows, width],
-        &vec![0; (rows * width) as usize],
-    );
+    let zeros = make(&one, DType::F32, &[rows, width], &vec![0; (rows * width) as usize]);
     let narrow = |t: &Tensor, w: i64| t.with_layout("test", t.layout().narrow(1, 0, w)).unwrap();
     for w in [width, 3] {
         let (zeros, thirds) = (narrow(&zeros, w), narrow(&thirds, w));
@@ -579,10 +371,7 @@ fn large_masks() {
         let truths: Vec<i64> = (0..n).map(|k| (k % step == 1 % step) as i64).collect();
         let mask = make(&ctx, DType::Bool, &[n], &truths);
         let expected: Vec<i64> = (0..n).filter(|k| truths[*k as usize] == 1).collect();
-        assert_eq!(
-            values(&mask::masked_select(&ctx, &a, &mask).unwrap()),
-            expected
-        );
+        assert_eq!(values(&mask::masked_select(&ctx, &a, &mask).unwrap()), expected);
         assert_eq!(values(&mask::nonzero(&ctx, &mask).unwrap()), expected);
     }
 }
@@ -633,13 +422,9 @@ fn values_must_fit() {
 fn shared_places_are_no_target() {
     let ctx = context(1);
     let base = make(&ctx, DType::F32, &[2, 1], &[6, 8]);
-    let t = base
-        .with_layout("test", base.layout().expand(&[2, 3]))
-        .unwrap();
+    let t = base.with_layout("test", base.layout().expand(&[2, 3])).unwrap();
     let mask = make(&ctx, DType::Bool, &[2, 3], &[0, 0, 0, 0, 0, 1]);
-    let out = mask::masked_fill(&ctx, &t, &mask, Scalar::Int(3), false)
-        .unwrap()
-        .unwrap();
+    let out = mask::masked_fill(&ctx, &t, &mask, Scalar::Int(3), false).unwrap().unwrap();
     assert_eq!(values(&out), [6, 6, 6, 8, 8, 3]);
     assert!(mask::masked_fill(&ctx, &t, &mask, Scalar::Int(3), true).is_err());
     let at = make(&ctx, DType::I64, &[1], &[0]);
@@ -659,16 +444,8 @@ fn operands_may_overlap_the_target() {
     let tail = a.with_layout("test", a.layout().narrow(0, 1, 3)).unwrap();
     let head = a.with_layout("test", a.layout().narrow(0, 0, 3)).unwrap();
     let at = make(&ctx, DType::I64, &[3], &[0, 1, 2]);
-    put::index_put_slices(
-        &ctx,
-        PutOp::IndexCopy,
-        &tail,
-        0,
-        &at,
-        Source::Tensor(&head),
-        true,
-    )
-    .unwrap();
+    put::index_put_slices(&ctx, PutOp::IndexCopy, &tail, 0, &at, Source::Tensor(&head), true)
+        .unwrap();
     assert_eq!(values(&a), [0, 0, 1, 2]);
     let flags = make(&ctx, DType::Bool, &[3], &[1, 0, 1]);
     mask::masked_fill(&ctx, &flags, &flags, Scalar::Bool(false), true).unwrap();
