@@ -223,14 +223,15 @@ impl<const N: usize> Operands<N> {
         let inner = nest.inner();
         // Long rows are walked one by one so that operands in place need no copy; short ones are
         // gathered across rows.
-        let rows = inner >= LONG_ROW || start / inner == (end - 1).max(start) / inner;
+        let flat = nest.is_flat();
+        let rows = flat || inner >= LONG_ROW || start / inner == (end - 1).max(start) / inner;
         if !(rows && out_direct && direct.iter().all(|d| *d)) {
             // SAFETY: the caller's promises are passed on.
             return unsafe { self.buffered(start, end, rows.then_some((direct, out_direct)), f) };
         }
         let mut at = start;
         while at < end {
-            let n = (inner - at % inner).min(end - at);
+            let n = if flat { end - at } else { (inner - at % inner).min(end - at) };
             // SAFETY: positions inside the nest, rows of unit stride; the inputs are slices that no
             // output shares (aliased turns this path off).
             unsafe {

@@ -76,6 +76,11 @@ impl Nest {
         self.sizes[d]
     }
 
+    /// Whether there is one loop only.
+    pub fn is_flat(&self) -> bool {
+        self.rank == 1
+    }
+
     /// Length of the innermost loop.
     pub fn inner(&self) -> i64 {
         self.sizes[self.rank - 1]
@@ -103,6 +108,9 @@ impl Nest {
 
     /// An operand's element offset at a flat position.
     pub fn offset(&self, operand: usize, position: i64) -> i64 {
+        if self.rank == 1 {
+            return position * self.strides[operand][0];
+        }
         let (mut left, mut offset) = (position, 0);
         for d in (0..self.rank).rev() {
             offset += left % self.sizes[d] * self.strides[operand][d];

@@ -1,6 +1,7 @@
 //! The iteration space of a kernel and how it is split.
 
-use crate::layout::MAX_RANK;
+/// The most dimensions of a window.
+pub const MAX_DIMS: usize = 6;
 
 /// One dimension of a window: the iterations start, start + step, … below end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,13 +31,13 @@ impl Dim {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     rank: usize,
-    dims: [Dim; MAX_RANK],
+    dims: [Dim; MAX_DIMS],
 }
 
 impl Window {
-    /// A window of the given dimensions, outermost first; at most [`MAX_RANK`].
+    /// A window of the given dimensions, outermost first; at most [`MAX_DIMS`].
     pub fn new(dims: &[Dim]) -> Window {
-        let mut out = Window { rank: dims.len(), dims: [Dim::upto(1); MAX_RANK] };
+        let mut out = Window { rank: dims.len(), dims: [Dim::upto(1); MAX_DIMS] };
         out.dims[..dims.len()].copy_from_slice(dims);
         out
     }

@@ -22,11 +22,20 @@ impl std::ops::Deref for Longs {
 
 /// A Java primitive type: the array functions of its JNI table.
 pub trait Primitive: Copy {
-    /// Copies `to.len()` elements from the start of the array.
+    /// Copies elements from the place `at` of the array on.
     ///
     /// # Safety
-    /// `array` is a live array of this type with at least that many elements.
-    unsafe fn get(env: &EnvUnowned, array: jarray, to: *mut Self, length: jsize);
+    /// `array` is a live array of this type with at least `at + length` elements.
+    unsafe fn get_at(env: &EnvUnowned, array: jarray, at: jsize, to: *mut Self, length: jsize);
+
+    /// Copies elements from the start of the array.
+    ///
+    /// # Safety
+    /// As [`Primitive::get_at`].
+    unsafe fn get(env: &EnvUnowned, array: jarray, to: *mut Self, length: jsize) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::get_at(env, array, 0, to, length) }
+    }
 
     /// Copies elements to the start of the array.
     ///
@@ -38,12 +47,18 @@ pub trait Primitive: Copy {
 macro_rules! primitive {
     ($($t:ty, $get:ident, $set:ident;)*) => {$(
         impl Primitive for $t {
-            unsafe fn get(env: &EnvUnowned, array: jarray, to: *mut $t, length: jsize) {
+            unsafe fn get_at(
+                env: &EnvUnowned,
+                array: jarray,
+                at: jsize,
+                to: *mut $t,
+                length: jsize,
+            ) {
                 let env = env.as_raw();
                 // SAFETY: the environment is this call's; the caller vouches for the array. The
                 // exception check is what JNI asks for after a region call.
                 unsafe {
-                    ((**env).v1_1.$get)(env, array, 0, length, to.cast());
+                    ((**env).v1_1.$get)(env, array, at, length, to.cast());
                     ((**env).v1_2.ExceptionCheck)(env);
                 }
             }
@@ -67,6 +82,12 @@ primitive! {
     i16, GetShortArrayRegion, SetShortArrayRegion;
     i8, GetByteArrayRegion, SetByteArrayRegion;
     Bool, GetBooleanArrayRegion, SetBooleanArrayRegion;
+}
+
+/// The environment for a body that runs inside the boundary.
+pub fn same(env: &EnvUnowned) -> EnvUnowned<'static> {
+    // SAFETY: used within this native call only, on its thread.
+    unsafe { EnvUnowned::from_raw(env.as_raw()) }
 }
 
 /// Length of an array; a null one is an error.
@@ -101,6 +122,27 @@ pub fn longs(env: &EnvUnowned, array: &JLongArray) -> Result<Longs> {
 /// The numbers of a long[] that may be null.
 pub fn longs_some(env: &EnvUnowned, array: &JLongArray) -> Result<Option<Longs>> {
     if array.is_null() { Ok(None) } else { longs(env, array).map(Some) }
+}
+
+/// The first `count` numbers of a long[], a few at a time.
+pub fn each_long(
+    env: &EnvUnowned,
+    array: &JLongArray,
+    count: usize,
+    mut f: impl FnMut(i64),
+) -> Result<()> {
+    let raw = array.as_raw();
+    let count = count.min(length(env, raw)?);
+    let mut buffer = [0i64; 64];
+    let mut at = 0;
+    while at < count {
+        let n = (count - at).min(buffer.len());
+        // SAFETY: a long[] with at least `at + n` numbers, and room for n.
+        unsafe { i64::get_at(env, raw, at as jsize, buffer.as_mut_ptr(), n as jsize) };
+        buffer[..n].iter().for_each(|v| f(*v));
+        at += n;
+    }
+    Ok(())
 }
 
 /// All numbers of a long[] of any length.

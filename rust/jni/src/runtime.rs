@@ -59,7 +59,7 @@ impl Runtime {
         b: Option<&Tensor>,
     ) -> Result<i64> {
         let Some(t) = result else { return Ok(0) };
-        let same = |o: Option<&Tensor>| o.is_some_and(|o| o.shape() == t.shape());
+        let same = |o: Option<&Tensor>| o.is_some_and(|o| o.same_shape(&t));
         let hint: i64 = if same(a) {
             1
         } else if same(b) {

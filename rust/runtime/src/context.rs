@@ -10,11 +10,11 @@ use wick_core::{Arch, Kernel, ThreadInfo};
 
 use crate::alloc::{Allocator, machine_memory};
 
-/// Work below this many nanoseconds stays on the caller.
-const SMALL: f64 = 20_000.0;
+/// Work below this many nanoseconds stays on the caller: waking a worker takes it tens of thousands.
+const SMALL: f64 = 150_000.0;
 
 /// Work worth handing to another thread, in nanoseconds.
-const PART: f64 = 10_000.0;
+const PART: f64 = 20_000.0;
 
 /// A place in a sequence of random numbers: all of its state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,6 +24,9 @@ pub struct Stream {
     /// Steps taken of it.
     pub offset: u64,
 }
+
+/// More parts than threads even out what a thread loses to other work of the machine.
+const PARTS_A_THREAD: usize = 4;
 
 /// Services shared by operations.
 pub struct Context {
@@ -126,8 +129,12 @@ impl Context {
         if work < SMALL {
             return 1;
         }
+        let threads = self.threads();
+        if threads == 1 {
+            return 1;
+        }
         let worth = (work / PART) as usize;
-        self.threads().min(worth).min(iterations.max(1) as usize)
+        (threads * PARTS_A_THREAD).min(worth).min(iterations.max(1) as usize)
     }
 
     /// Runs a kernel over its whole window, on as many threads as it is worth. A panic in a part
@@ -173,27 +180,14 @@ impl Context {
     }
 
     /// Runs `f(id, total)` for each part that the work is worth cutting into. The caller and the
-    /// workers take parts until none is left, so that any number of parts is shared evenly.
+    /// workers take parts until none is left: any number of parts is shared evenly, and a worker
+    /// that wakes late costs nothing.
     fn split(&self, iterations: i64, cost: f64, f: &(dyn Fn(usize, usize) + Sync)) {
         let total = self.parts(cost * iterations as f64, iterations);
-        let Some(pool) = (if total > 1 { self.pool() } else { None }) else {
-            return f(0, 1);
-        };
-        let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                match next.fetch_add(1, Relaxed) {
-                    id if id < total => f(id, total),
-                    _ => return,
-                }
-            }
-        };
-        pool.in_place_scope(|scope| {
-            for _ in 0..pool.current_num_threads().min(total - 1) {
-                scope.spawn(|_| work());
-            }
-            work();
-        });
+        match if total > 1 { self.pool() } else { None } {
+            None => f(0, 1),
+            Some(pool) => crate::parts::run(pool, self.threads(), total, f),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ pub mod context;
 pub mod error;
 pub mod handle;
 pub mod ops;
+mod parts;
 pub mod storage;
 pub mod tensor;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use wick_core::block::Place;
 use wick_core::{DType, Layout, LayoutError, View, ViewMut};
 
 use crate::context::Context;
@@ -12,7 +13,8 @@ use crate::storage::Storage;
 #[derive(Clone, Debug)]
 pub struct Tensor {
     storage: Arc<Storage>,
-    layout: Layout,
+    /// Shared by results of one shape, so that a tensor is three words.
+    layout: Arc<Layout>,
     dtype: DType,
 }
 
@@ -23,14 +25,19 @@ impl Tensor {
         let layout = Layout::contiguous(shape).map_err(size)?;
         let bytes = layout.numel().checked_mul(dtype.size() as i64).ok_or(LayoutError::Overflow);
         let storage = Storage::allocate(ctx.allocator(), bytes.map_err(size)? as usize)?;
-        Ok(Tensor { storage, layout, dtype })
+        Ok(Tensor { storage, layout: Arc::new(layout), dtype })
     }
 
     /// A new tensor of another one's shape, which lies densely; its elements not yet written.
     pub(crate) fn empty_like(ctx: &Context, dtype: DType, dense: &Tensor) -> Result<Tensor> {
         let bytes = dense.numel() as usize * dtype.size();
         let storage = Storage::allocate(ctx.allocator(), bytes)?;
-        Ok(Tensor { storage, layout: dense.layout.at_start(), dtype })
+        let layout = if dense.layout.offset() == 0 {
+            dense.layout.clone()
+        } else {
+            Arc::new(dense.layout.at_start())
+        };
+        Ok(Tensor { storage, layout, dtype })
     }
 
     /// The same elements through another layout, which must stay inside the storage.
@@ -45,7 +52,7 @@ impl Tensor {
         if needed > size {
             return Err(fail(LayoutError::Storage { needed, size }));
         }
-        Ok(Tensor { storage: self.storage.clone(), layout, dtype: self.dtype })
+        Ok(Tensor { storage: self.storage.clone(), layout: Arc::new(layout), dtype: self.dtype })
     }
 
     /// Elements that the storage holds.
@@ -88,14 +95,25 @@ impl Tensor {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
 
+    /// Whether both have the same sizes.
+    pub fn same_shape(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.layout, &other.layout) || self.shape() == other.shape()
+    }
+
+    /// For kernels that have the layout in a nest: where the first element lies.
+    pub fn place(&self) -> Place {
+        let offset = (self.layout.offset() as isize).wrapping_mul(self.dtype.size() as isize);
+        Place { start: self.storage.ptr().wrapping_offset(offset), dtype: self.dtype }
+    }
+
     /// For kernels, to read.
     pub fn view(&self) -> View {
-        View { ptr: self.storage.ptr(), dtype: self.dtype, layout: self.layout }
+        View { ptr: self.storage.ptr(), dtype: self.dtype, layout: *self.layout }
     }
 
     /// For kernels, to write. The operation has checked that elements do not overlap.
     pub fn view_mut(&self) -> ViewMut {
-        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype, layout: self.layout }
+        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype, layout: *self.layout }
     }
 
     /// Stretched to a shape that it broadcasts to.

@@ -10,7 +10,7 @@ use wick_core::{Bool, DType};
 use wick_runtime::Result;
 use wick_runtime::ops::array::{from_elements, item, with_elements};
 
-use crate::array::{Primitive, length, longs};
+use crate::array::{Primitive, length, longs, same};
 use crate::boundary::boundary;
 use crate::runtime::{dtype, runtime};
 
@@ -59,12 +59,6 @@ fn to<P: Primitive>(env: &EnvUnowned, a: jlong, out: jarray, dtype: Option<DType
         // SAFETY: the array has `count` elements of P, and so have the bytes.
         unsafe { P::set(env, out, bytes.as_ptr().cast(), count as jsize) }
     })
-}
-
-/// The environment for a body that runs inside the boundary.
-fn same(env: &EnvUnowned) -> EnvUnowned<'static> {
-    // SAFETY: used within this native call only, on its thread.
-    unsafe { EnvUnowned::from_raw(env.as_raw()) }
 }
 
 macro_rules! arrays {

@@ -4,7 +4,7 @@ use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 
-use crate::array::{all_longs, write_longs};
+use crate::array::{each_long, same, write_longs};
 use crate::boundary::{boundary, boundary_env};
 use crate::runtime::runtime;
 use wick_core::Layout;
@@ -45,12 +45,12 @@ fn release(env: EnvUnowned, _: JClass, a: jlong) {
 }
 
 fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, count: jint) {
-    let handles = all_longs(&env, &handles);
+    let inner = same(&env);
     boundary(env, || {
-        for handle in handles?.iter().take(count.max(0) as usize) {
-            runtime().tensors.close(*handle);
-        }
-        Ok::<_, Error>(())
+        let tensors = &runtime().tensors;
+        each_long(&inner, &handles, count.max(0) as usize, |handle| {
+            tensors.close(handle);
+        })
     })
 }
 

@@ -97,14 +97,14 @@ fn run<const N: usize>(
         Arg::Tensor(_) => 0,
     });
     let place = |i: usize, t: Option<&Tensor>| match t {
-        Some(t) => Place::from(&t.view()),
+        Some(t) => t.place(),
         None => Place { start: (&raw const constants[i]).cast_mut().cast(), dtype: types.compute },
     };
     if let (Out::New, Some(dense)) = (out, dense(&args)) {
         let target = Tensor::empty_like(ctx, types.result, dense)?;
         kernel(Operands {
             arch: ctx.arch(),
-            out: Place::from(&target.view_mut()),
+            out: target.place(),
             inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
             aliased: false,
             nest: Nest::flat(dense.numel(), &constant_flags(&args)),
@@ -149,7 +149,7 @@ fn run<const N: usize>(
     }
     kernel(Operands {
         arch: ctx.arch(),
-        out: Place::from(&target.view_mut()),
+        out: target.place(),
         inputs: std::array::from_fn(|i| place(i, inputs[i].as_ref())),
         aliased,
         nest: Nest::new(&all[..N + 1]),
@@ -162,8 +162,8 @@ fn dense<'a>(args: &[Arg<'a>]) -> Option<&'a Tensor> {
     let mut first = None;
     for arg in args {
         let Arg::Tensor(t) = arg else { continue };
-        let shape = first.get_or_insert(*t).shape();
-        if t.shape() != shape || !t.layout().is_contiguous() {
+        let first = first.get_or_insert(*t);
+        if !t.same_shape(first) || !t.layout().is_contiguous() {
             return None;
         }
     }
@@ -188,12 +188,11 @@ pub(crate) fn copy_of(ctx: &Context, op: &'static str, t: &Tensor) -> Result<Ten
 /// Rough nanoseconds an element.
 fn unary_cost(op: UnaryOp, compute: DType) -> f64 {
     let wide = if compute.size() == 8 { 2.0 } else { 1.0 };
-    wide * match (op.class(), op) {
-        (
-            Class::Float | Class::Strict,
-            UnaryOp::Sqrt | UnaryOp::Rsqrt | UnaryOp::Reciprocal | UnaryOp::LeakyRelu,
-        ) => 0.4,
-        (Class::Float | Class::Strict, _) => 2.0,
+    use UnaryOp::*;
+    wide * match op {
+        Sin | Cos | Softplus | Mish | Gelu => 2.0,
+        Tan | Asin | Acos | Atan | Asinh | Acosh | Atanh | Erfc | Erfinv | Lgamma | Digamma => 15.0,
+        _ if matches!(op.class(), Class::Float | Class::Strict) => 0.5,
         _ => 0.3,
     }
 }
