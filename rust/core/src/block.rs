@@ -117,6 +117,13 @@ pub unsafe fn gather<T: Element>(
                 match stride {
                     1 => convert(arch, slice::from_raw_parts(src, length), dst),
                     0 => dst.fill(T::store((*src).load())),
+                    -1 => {
+                        let first = src.offset(1 - length as isize);
+                        let from = slice::from_raw_parts(first, length);
+                        for (d, s) in dst.iter_mut().zip(from.iter().rev()) {
+                            *d = T::store(s.load());
+                        }
+                    }
                     _ => {
                         for (i, d) in dst.iter_mut().enumerate() {
                             *d = T::store((*src.offset(i as isize * stride)).load());

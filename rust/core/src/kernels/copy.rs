@@ -8,11 +8,17 @@ use crate::dtype::{DType, Element};
 use crate::window::{Kernel, ThreadInfo, Window};
 use crate::with_dtype;
 
-/// Side of a tile.
-const TILE: usize = 32;
+/// Steps of a tile along the target's dense loop: whole cache lines are written at once.
+const HEIGHT: usize = 64;
 
-/// Loops shorter than this are not worth a tile.
+/// Source rows shorter than this are not worth a tile.
 const SHORT: i64 = 8;
+
+/// Steps of a tile along the source's dense loop, for elements of a size: tiles fit the
+/// first-level cache.
+const fn width(size: usize) -> usize {
+    if size == 8 { 32 } else { 64 }
+}
 
 /// out = x, cast.
 #[derive(Clone, Copy)]
@@ -42,6 +48,12 @@ impl Copy {
     }
 }
 
+impl Copy {
+    fn width(&self) -> i64 {
+        width(self.operands.out.dtype.size()) as i64
+    }
+}
+
 fn across(operands: &Operands<1>) -> Option<usize> {
     let nest = &operands.nest;
     let (to, from) = (nest.inner_stride(0), nest.inner_stride(1));
@@ -49,7 +61,7 @@ fn across(operands: &Operands<1>) -> Option<usize> {
         || to != 1
         || from == 0
         || from == 1
-        || nest.inner() < SHORT
+        || nest.inner() < 2
     {
         return None;
     }
@@ -62,7 +74,7 @@ impl Kernel for Copy {
         Window::flat(match self.across {
             None => nest.numel(),
             Some(d) if nest.numel() > 0 => {
-                let strips = (nest.size(d) - 1) / TILE as i64 + 1;
+                let strips = (nest.size(d) - 1) / self.width() + 1;
                 nest.numel() / nest.inner() / nest.size(d) * strips
             }
             Some(_) => 0,
@@ -73,7 +85,7 @@ impl Kernel for Copy {
         let nest = &self.operands.nest;
         match self.across {
             None => 0.4,
-            Some(d) => 0.8 * (nest.inner() * nest.size(d).min(TILE as i64)) as f64,
+            Some(d) => (nest.inner() * nest.size(d).min(self.width())) as f64,
         }
     }
 
@@ -84,7 +96,10 @@ impl Kernel for Copy {
             Some(d) => {
                 // SAFETY: whoever made the operands keeps their storages alive and their layouts
                 // inside; the scheduler gives each part its own elements.
-                unsafe { strips::<S>(&self.operands, d, dim.start, dim.end) }
+                unsafe {
+                    const WIDTH: usize = width(size_of::<S>());
+                    strips::<S, WIDTH>(&self.operands, d, dim.start, dim.end)
+                }
             }
             None => {
                 type T = <S as Element>::Compute;
@@ -99,12 +114,12 @@ impl Kernel for Copy {
     }
 }
 
-/// Copies strips `[start, end)`: at most [`TILE`] steps of loop `across`, the whole innermost loop.
+/// Copies strips `[start, end)`: at most `WIDTH` steps of loop `across`, the whole innermost loop.
 ///
 /// # Safety
 /// The views' storages cover their layouts, hold elements of `T`, and nobody else touches the
 /// strips' elements of the target.
-unsafe fn strips<T: core::marker::Copy>(
+unsafe fn strips<T: core::marker::Copy, const WIDTH: usize>(
     operands: &Operands<1>,
     across: usize,
     start: i64,
@@ -112,13 +127,13 @@ unsafe fn strips<T: core::marker::Copy>(
 ) {
     let nest = &operands.nest;
     let (inner, rows) = (nest.inner(), nest.size(across));
-    let count = (rows - 1) / TILE as i64 + 1;
+    let count = (rows - 1) / WIDTH as i64 + 1;
     let source_step = nest.inner_stride(1) as isize;
     let target_step = nest.stride(0, across) as isize;
     let source = operands.inputs[0].start.cast::<T>().cast_const();
     let target = operands.out.start.cast::<T>();
     for strip in start..end {
-        let first = strip % count * TILE as i64;
+        let first = strip % count * WIDTH as i64;
         let (mut left, mut from, mut to) = (strip / count, first, first * nest.stride(0, across));
         for d in (0..nest.rank() - 1).rev().filter(|d| *d != across) {
             let at = left % nest.size(d);
@@ -126,17 +141,17 @@ unsafe fn strips<T: core::marker::Copy>(
             to += at * nest.stride(0, d);
             from += at * nest.stride(1, d);
         }
-        let width = (rows - first).min(TILE as i64) as usize;
-        for at in (0..inner).step_by(TILE) {
-            let height = (inner - at).min(TILE as i64) as usize;
+        let width = (rows - first).min(WIDTH as i64) as usize;
+        for at in (0..inner).step_by(HEIGHT) {
+            let height = (inner - at).min(HEIGHT as i64) as usize;
             // SAFETY: the positions are the nest's.
             unsafe {
                 let src = source.offset(from as isize + at as isize * source_step);
                 let dst = target.offset(to as isize + at as isize);
-                if width == TILE && height == TILE {
-                    tile(src, source_step, dst, target_step, TILE, TILE);
+                if width == WIDTH && height == HEIGHT {
+                    tile::<T, WIDTH>(src, source_step, dst, target_step, WIDTH, HEIGHT);
                 } else {
-                    tile(src, source_step, dst, target_step, width, height);
+                    tile::<T, WIDTH>(src, source_step, dst, target_step, width, height);
                 }
             }
         }
@@ -146,9 +161,10 @@ unsafe fn strips<T: core::marker::Copy>(
 /// `dst[j][i] = src[i][j]` for i below `height` and j below `width`, rows `steps` apart.
 ///
 /// # Safety
-/// All these places are valid and no `dst` place is a `src` place; at most [`TILE`] either way.
+/// All these places are valid and no `dst` place is a `src` place; `width` is at most `WIDTH`,
+/// `height` at most [`HEIGHT`].
 #[inline(always)]
-unsafe fn tile<T: core::marker::Copy>(
+unsafe fn tile<T: core::marker::Copy, const WIDTH: usize>(
     src: *const T,
     src_step: isize,
     dst: *mut T,
@@ -156,7 +172,7 @@ unsafe fn tile<T: core::marker::Copy>(
     width: usize,
     height: usize,
 ) {
-    let mut block = [[const { MaybeUninit::<T>::uninit() }; TILE]; TILE];
+    let mut block = [[const { MaybeUninit::<T>::uninit() }; WIDTH]; HEIGHT];
     // SAFETY: the caller vouches for the places; only written elements of the block are read.
     unsafe {
         for (i, row) in block[..height].iter_mut().enumerate() {
