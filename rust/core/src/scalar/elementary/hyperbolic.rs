@@ -4,7 +4,6 @@
 //! and `sinh r`, which are an even and an odd minimax polynomial (Remez exchange). No division,
 //! and no cancellation where `n` is 0.
 
-use super::exp::{clamp, poly};
 use super::exp::{
     exp_in_range_f32, exp_in_range_f64, half_expm1_f32, half_expm1_f64, reduce_f32, reduce_f64,
 };
@@ -35,7 +34,7 @@ macro_rules! hyperbolic {
         }
 
         #[inline(always)]
-        pub(super) fn $sinh(x: $t) -> $t {
+        pub fn $sinh(x: $t) -> $t {
             let (sum, difference, c, high, s) = $parts(x.abs());
             let y = ((difference + sum * high) + (difference * c + sum * s)) * 2.0;
             // Half of a denormal may lose its last bit.
@@ -43,13 +42,13 @@ macro_rules! hyperbolic {
         }
 
         #[inline(always)]
-        pub(super) fn $cosh(x: $t) -> $t {
+        pub fn $cosh(x: $t) -> $t {
             let (sum, difference, c, high, s) = $parts(x.abs());
             (sum + (difference * high + (sum * c + difference * s))) * 2.0
         }
 
         #[inline(always)]
-        pub(super) fn $tanh(x: $t) -> $t {
+        pub fn $tanh(x: $t) -> $t {
             let a = x.abs();
             let a = if a > $saturated { $saturated } else { a };
             // e/(e + 2) for e = expm1 2a, but the quotient's error enters in part only.
@@ -59,7 +58,7 @@ macro_rules! hyperbolic {
         }
 
         #[inline(always)]
-        pub(super) fn $sigmoid(x: $t) -> $t {
+        pub fn $sigmoid(x: $t) -> $t {
             // Denormal results need no more than this range.
             let e = $exp_in_range(clamp!(x, $smallest_exp, $largest_exp));
             // e/(1 + e), but the quotient's error enters in part only.
@@ -80,31 +79,31 @@ hyperbolic!(f64, reduce_f64 exp_in_range_f64 half_expm1_f64, parts_f64 sinh_f64 
     2.510937656007653e-08);
 
 #[inline(always)]
-pub(super) fn asinh_f32(x: f32) -> f32 {
+pub fn asinh_f32(x: f32) -> f32 {
     libm::asinh(x as f64) as f32
 }
 
 #[inline(always)]
-pub(super) fn asinh_f64(x: f64) -> f64 {
+pub fn asinh_f64(x: f64) -> f64 {
     libm::asinh(x)
 }
 
 #[inline(always)]
-pub(super) fn acosh_f32(x: f32) -> f32 {
+pub fn acosh_f32(x: f32) -> f32 {
     libm::acosh(x as f64) as f32
 }
 
 #[inline(always)]
-pub(super) fn acosh_f64(x: f64) -> f64 {
+pub fn acosh_f64(x: f64) -> f64 {
     libm::acosh(x)
 }
 
 #[inline(always)]
-pub(super) fn atanh_f32(x: f32) -> f32 {
+pub fn atanh_f32(x: f32) -> f32 {
     libm::atanh(x as f64) as f32
 }
 
 #[inline(always)]
-pub(super) fn atanh_f64(x: f64) -> f64 {
+pub fn atanh_f64(x: f64) -> f64 {
     libm::atanh(x)
 }

@@ -5,7 +5,7 @@
 //! `g` as a minimax polynomial in `f`; `f64` as one in `s² = (f/(2 + f))²` after the series of
 //! `2·artanh(s)` (Abramowitz & Stegun 4.1.27). Coefficients by Remez exchange.
 
-use super::exp::{LN_2_F32, LN_2_F64, poly};
+use super::exp::{LN_2_F32, LN_2_F64};
 
 /// Exponent handling and the four logarithms of one type, around its `$tail`, which gives `g`.
 macro_rules! logarithms {
@@ -32,7 +32,7 @@ macro_rules! logarithms {
 
         /// `k` and `m - 1`, for denormals too.
         #[inline(always)]
-        pub(super) fn $special(x: $t, lowest: $t) -> ($t, $t) {
+        pub fn $special(x: $t, lowest: $t) -> ($t, $t) {
             const UP: i32 = $mantissa + 2;
             let denormal = x < $t::MIN_POSITIVE;
             let scaled = x * ((1u64 << UP) as $t);
@@ -43,7 +43,7 @@ macro_rules! logarithms {
         }
 
         #[inline(always)]
-        pub(super) fn $ln(x: $t) -> $t {
+        pub fn $ln(x: $t) -> $t {
             let (k, f) = $special(x, $lowest);
             let g = $tail(f);
             finish!($t, x, k * $ln2.0 + (f + (g + k * $ln2.1)))
@@ -59,14 +59,14 @@ macro_rules! logarithms {
         }
 
         #[inline(always)]
-        pub(super) fn $log2(x: $t) -> $t {
+        pub fn $log2(x: $t) -> $t {
             let (k, f) = $special(x, $lowest);
             let (high, low) = $scaled(f, $log2_e);
             finish!($t, x, k + (high + low))
         }
 
         #[inline(always)]
-        pub(super) fn $log10(x: $t) -> $t {
+        pub fn $log10(x: $t) -> $t {
             const C: ($t, $t) = $log10_2;
             let (k, f) = $special(x, $lowest);
             let (high, low) = $scaled(f, $log10_e);
@@ -74,7 +74,7 @@ macro_rules! logarithms {
         }
 
         #[inline(always)]
-        pub(super) fn $log1p(x: $t) -> $t {
+        pub fn $log1p(x: $t) -> $t {
             let u = 1.0 + x;
             let (k, biased, m) = $split(u, $bias as $t, $lowest);
             // (1 + x)·2⁻ᵏ - 1 from x itself, with one rounding; where the 1 is negligible, from u.

@@ -1,15 +1,13 @@
 //! Powers and roots.
 
-use super::exp::{
-    clamp, exp2_fraction_f64, half_pow2_f64, poly, round_int_f64, scale_f64, upper_half,
-};
+use super::exp::{exp2_fraction_f64, half_pow2_f64, round_int_f64, scale_f64, upper_half};
 use super::log::{normal_f32, normal_f64};
 
 /// Square root. The SSE intrinsic is LLVM's square root of one lane, so a loop over it becomes
 /// the vector instruction; `no_std` Rust offers no other road to it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn sqrt_f32(x: f32) -> f32 {
+pub fn sqrt_f32(x: f32) -> f32 {
     use core::arch::x86_64::{_mm_cvtss_f32, _mm_set_ss, _mm_sqrt_ss};
     // SAFETY: SSE2 is part of every x86-64.
     #[allow(unused_unsafe)]
@@ -21,7 +19,7 @@ pub(super) fn sqrt_f32(x: f32) -> f32 {
 /// Square root, as for `f32`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn sqrt_f64(x: f64) -> f64 {
+pub fn sqrt_f64(x: f64) -> f64 {
     use core::arch::x86_64::{_mm_cvtsd_f64, _mm_set_sd, _mm_setzero_pd, _mm_sqrt_sd};
     // SAFETY: SSE2 is part of every x86-64.
     #[allow(unused_unsafe)]
@@ -33,7 +31,7 @@ pub(super) fn sqrt_f64(x: f64) -> f64 {
 /// Square root by the NEON instruction.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-pub(super) fn sqrt_f32(x: f32) -> f32 {
+pub fn sqrt_f32(x: f32) -> f32 {
     use core::arch::aarch64::{vdup_n_f32, vget_lane_f32, vsqrt_f32};
     // SAFETY: NEON is part of every aarch64 target with floating point.
     #[allow(unused_unsafe)]
@@ -45,7 +43,7 @@ pub(super) fn sqrt_f32(x: f32) -> f32 {
 /// Square root by the NEON instruction.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-pub(super) fn sqrt_f64(x: f64) -> f64 {
+pub fn sqrt_f64(x: f64) -> f64 {
     use core::arch::aarch64::{vdup_n_f64, vget_lane_f64, vsqrt_f64};
     // SAFETY: NEON is part of every aarch64 target with floating point.
     #[allow(unused_unsafe)]
@@ -55,21 +53,31 @@ pub(super) fn sqrt_f64(x: f64) -> f64 {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use libm::{sqrt as sqrt_f64, sqrtf as sqrt_f32};
+pub use libm::{sqrt as sqrt_f64, sqrtf as sqrt_f32};
 
 #[inline(always)]
-pub(super) fn rsqrt_f32(x: f32) -> f32 {
+pub fn reciprocal_f32(x: f32) -> f32 {
+    1.0 / x
+}
+
+#[inline(always)]
+pub fn reciprocal_f64(x: f64) -> f64 {
+    1.0 / x
+}
+
+#[inline(always)]
+pub fn rsqrt_f32(x: f32) -> f32 {
     1.0 / sqrt_f32(x)
 }
 
 #[inline(always)]
-pub(super) fn rsqrt_f64(x: f64) -> f64 {
+pub fn rsqrt_f64(x: f64) -> f64 {
     1.0 / sqrt_f64(x)
 }
 
 /// The squares are exact in `f64` and their sum cannot overflow.
 #[inline(always)]
-pub(super) fn hypot_f32(x: f32, y: f32) -> f32 {
+pub fn hypot_f32(x: f32, y: f32) -> f32 {
     let (a, b) = (x as f64, y as f64);
     let h = sqrt_f64(a * a + b * b) as f32;
     // An infinity wins over a NaN.
@@ -77,7 +85,7 @@ pub(super) fn hypot_f32(x: f32, y: f32) -> f32 {
 }
 
 #[inline(always)]
-pub(super) fn hypot_f64(x: f64, y: f64) -> f64 {
+pub fn hypot_f64(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
 }
 
@@ -116,7 +124,7 @@ finish_power!(f64, finish_power_f64, mantissa 52, sign 1u64 << 63);
 /// The power in `f64`: `2^(y·log₂x)`. The logarithm is a minimax polynomial in `s²`, where
 /// `s = (m - 1)/(m + 1)`, and the quotient one Newton step from an `f32` division.
 #[inline(always)]
-pub(super) fn pow_f32(x: f32, y: f32) -> f32 {
+pub fn pow_f32(x: f32, y: f32) -> f32 {
     let (k, f) = normal_f32(x.abs(), core::f32::consts::FRAC_1_SQRT_2);
     let near = (1.0 / (2.0 + f)) as f64;
     let f = f as f64;
@@ -188,7 +196,7 @@ fn log2_double(x: f64) -> (f64, f64) {
 }
 
 #[inline(always)]
-pub(super) fn pow_f64(x: f64, y: f64) -> f64 {
+pub fn pow_f64(x: f64, y: f64) -> f64 {
     let (high, low) = log2_double(x.abs());
     let y_high = upper_half(y);
     let p = y_high * high;
