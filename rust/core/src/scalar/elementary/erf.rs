@@ -27,7 +27,7 @@ macro_rules! erf {
             let t = a - 1.0;
             let (whole, n) = {
                 let q = poly!(t; $($l),+);
-                let (whole, n) = $round(q);
+                let (whole, n) = $round(q, 1.0);
                 (q - whole, n)
             };
             let complement = $fraction(whole) * $half_pow2(n) * 2.0;

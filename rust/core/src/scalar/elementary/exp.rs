@@ -8,12 +8,12 @@
 /// Exponents, for either width.
 macro_rules! scaling {
     ($t:ident $u:ident, $round:ident $half_pow2:ident $scale:ident, $mantissa:expr, $bias:expr) => {
-        /// Rounds `x`, well below 2^mantissa, to an integer `n`: given as a float, and as bits
-        /// whose lowest are the exponent field of 2ⁿ⁻¹.
+        /// Rounds `x·factor`, well below 2^mantissa, to an integer `n`: given as a float, and as
+        /// bits whose lowest are the exponent field of 2ⁿ⁻¹.
         #[inline(always)]
-        pub fn $round(x: $t) -> ($t, $u) {
+        pub fn $round(x: $t, factor: $t) -> ($t, $u) {
             const MAGIC: $t = (3u64 << ($mantissa - 1)) as $t + ($bias - 1) as $t;
-            let shifted = x + MAGIC;
+            let shifted = mad!(x, factor, MAGIC);
             (shifted - MAGIC, shifted.to_bits())
         }
 
@@ -62,8 +62,8 @@ macro_rules! exponentials {
         /// `x` as `n·ln 2 + high - low`: the two, of which `high` is exact, and the bits of `n`.
         #[inline(always)]
         pub fn $reduce(x: $t) -> ($t, $t, BitsOf!($t)) {
-            let (n, bits) = $round(x * core::$t::consts::LOG2_E);
-            (x - n * $ln2.0, n * $ln2.1, bits)
+            let (n, bits) = $round(x, core::$t::consts::LOG2_E);
+            (mad!(n, -$ln2.0, x), n * $ln2.1, bits)
         }
 
         #[inline(always)]
@@ -74,10 +74,10 @@ macro_rules! exponentials {
         /// `eˣ` for `x` not far beyond where it overflows or vanishes.
         #[inline(always)]
         pub fn $exp_in_range(x: $t) -> $t {
-            let (high, low, n) = $reduce(x);
-            let r = high - low;
-            let p = 1.0 + (r + r * r * $factor(r));
-            $scale(p, n, x < $small)
+            let (n, bits) = $round(x, core::$t::consts::LOG2_E);
+            let r = mad!(n, -$ln2.1, mad!(n, -$ln2.0, x));
+            let p = mad!(r, mad!(r, $factor(r), 1.0), 1.0);
+            $scale(p, bits, x < $small)
         }
 
         /// `(eʳ - 1 - r)/r²` for `r` up to half of `ln 2`.
@@ -89,32 +89,32 @@ macro_rules! exponentials {
         #[inline(always)]
         pub fn $exp2(x: $t) -> $t {
             let x = clamp!(x, $lo2, $hi2);
-            let (whole, n) = $round(x);
+            let (whole, n) = $round(x, 1.0);
             $scale($fraction(x - whole), n, x < $small2)
         }
 
         /// `2ʳ` for `r` from -1/2 to 1/2.
         #[inline(always)]
         pub fn $fraction(r: $t) -> $t {
-            1.0 + r * poly!(r; $($q2),+)
+            mad!(r, poly!(r; $($q2),+), 1.0)
         }
 
         #[inline(always)]
         pub fn $expm1(x: $t) -> $t {
-            let y = $half_expm1(clamp!(x, $lom1, $hi)) * 2.0;
+            let y = $half_expm1(clamp!(x, $lom1, $hi), 1.0) * 2.0;
             // Half of a denormal may lose its last bit, and -0 its sign.
             if x.abs() < $t::MIN_POSITIVE { x } else { y }
         }
 
-        /// `(eˣ - 1)/2` for `x` not far beyond where that overflows or is -1/2.
+        /// `(eᶻ - 1)/2` for `z = x·times` not far beyond where that overflows or is -1/2;
+        /// `times` is 1 or 2.
         #[inline(always)]
-        pub fn $half_expm1(x: $t) -> $t {
-            let (high, low, n) = $reduce(x);
-            let r = high - low;
-            let tail = r * r * poly!(r; $($qm1),+) - low;
-            // 2ⁿ·high is exact, so 2ⁿ - 1 + 2ⁿ·high has one rounding and the rest is small.
-            let half = $half_pow2(n);
-            ((half - 0.5) + half * high) + half * tail
+        pub fn $half_expm1(x: $t, times: $t) -> $t {
+            let (n, bits) = $round(x, times * core::$t::consts::LOG2_E);
+            // In units of 1/times, and exact where n is 0, which is where it must be.
+            let r = mad!(n, -$ln2.1 / times, mad!(n, -$ln2.0 / times, x)) * times;
+            let half = $half_pow2(bits);
+            mad!(half, mad!(r * r, poly!(r; $($qm1),+), r), half - 0.5)
         }
     };
 }

@@ -29,14 +29,14 @@ macro_rules! hyperbolic {
             let down = if a > $one_sided { 0.0 } else { down };
             let z = r * r;
             let c = z * poly!(z; $($c),+);
-            let s = r * z * poly!(z; $($s),+) - low;
+            let s = mad!(r * z, poly!(z; $($s),+), -low);
             (up + down, up - down, c, high, s)
         }
 
         #[inline(always)]
         pub fn $sinh(x: $t) -> $t {
             let (sum, difference, c, high, s) = $parts(x.abs());
-            let y = ((difference + sum * high) + (difference * c + sum * s)) * 2.0;
+            let y = (mad!(sum, high, difference) + mad!(sum, s, difference * c)) * 2.0;
             // Half of a denormal may lose its last bit.
             if x.abs() < $t::MIN_POSITIVE { x } else { y.copysign(x) }
         }
@@ -44,7 +44,7 @@ macro_rules! hyperbolic {
         #[inline(always)]
         pub fn $cosh(x: $t) -> $t {
             let (sum, difference, c, high, s) = $parts(x.abs());
-            (sum + (difference * high + (sum * c + difference * s))) * 2.0
+            (sum + mad!(difference, high, mad!(difference, s, sum * c))) * 2.0
         }
 
         #[inline(always)]
@@ -52,9 +52,9 @@ macro_rules! hyperbolic {
             let a = x.abs();
             let a = if a > $saturated { $saturated } else { a };
             // e/(e + 2) for e = expm1 2a, but the quotient's error enters in part only.
-            let half = $half_expm1(2.0 * a);
+            let half = $half_expm1(a, 2.0);
             let h = if half > 1.0 { 1.0 } else { half };
-            (h - h * (h / (half + 1.0))).copysign(x)
+            (mad!(-h, h / (half + 1.0), h)).copysign(x)
         }
 
         #[inline(always)]
@@ -63,7 +63,7 @@ macro_rules! hyperbolic {
             let e = $exp_in_range(clamp!(x, $smallest_exp, $largest_exp));
             // e/(1 + e), but the quotient's error enters in part only.
             let h = if e > 1.0 { 1.0 } else { e };
-            h - h * (h / (1.0 + e))
+            mad!(-h, h / (1.0 + e), h)
         }
     };
 }

@@ -1,26 +1,11 @@
 //! The functions themselves, over `mad!(a, b, c)`, which is `a * b + c` rounded twice or once: this
 //! folder is compiled for each of the two.
 
-/// A polynomial, coefficients in rising order: the first apart, so that the largest term is
-/// rounded once, the others by Estrin's scheme, whose chain of operations that wait for one
-/// another is short, which decides the speed of a vector loop.
+/// A polynomial, coefficients in rising order, by Horner's scheme: the fewest operations, and
+/// a vector loop has other elements to work on while one waits.
 macro_rules! poly {
-    ($x:expr; $first:expr, $($c:expr),+) => {
-        mad!($x, poly!(@even $x; $($c),+), $first)
-    };
-    (@even $x:expr; $c:expr) => { $c };
-    (@even $x:expr; $($c:expr),+) => { poly!(@pairs $x; []; $($c),+) };
-    (@pairs $x:expr; []; $a:expr, $b:expr) => { mad!($x, $b, $a) };
-    (@pairs $x:expr; [$($p:expr),*]; $a:expr, $b:expr $(, $c:expr)*) => {
-        poly!(@pairs $x; [$($p,)* mad!($x, $b, $a)]; $($c),*)
-    };
-    (@pairs $x:expr; [$($p:expr),*]; $a:expr) => {
-        poly!(@pairs $x; [$($p,)* $a];)
-    };
-    (@pairs $x:expr; [$($p:expr),*];) => {{
-        let square = $x * $x;
-        poly!(@even square; $($p),*)
-    }};
+    ($x:expr; $c:expr) => { $c };
+    ($x:expr; $c:expr, $($more:expr),+) => { mad!($x, poly!($x; $($more),+), $c) };
 }
 
 /// Limits `x` to `lo..=hi`, leaving a NaN alone.
