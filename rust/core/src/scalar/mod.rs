@@ -7,6 +7,7 @@
 //! Accuracy, of both, is within 2 ulp, 4 for `lgamma`, `digamma` and `erfinv`; NaN, infinities, signed
 //! zeros and denormals are as in C99 and libtorch. `tests/scalar.rs` measures both.
 
+use crate::number::Number;
 use core::fmt::{Debug, Display};
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
@@ -62,7 +63,7 @@ macro_rules! real {
             + DivAssign
         {
             /// The same numbers, computed with fused multiplication and addition.
-            type Fused: Real;
+            type Fused: Real + Number;
 
             /// 0
             const ZERO: Self;
