@@ -1,13 +1,16 @@
 //! The recycling allocator: blocks freed at scope exit serve the next operations, 64-byte aligned
 //! and uninitialised. Its cache is bounded and visible, and a cap turns exhaustion into an error.
+//! Small storages are kept whole, with their record, so that the next small tensor costs one lock.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 use crate::handle::shard_of_thread;
+use crate::spin::Spin;
+use crate::storage::Storage;
 
 /// Alignment of every block, in bytes.
 pub const ALIGN: usize = 64;
@@ -17,6 +20,15 @@ const MAPPED: usize = 1 << 20;
 
 /// Blocks from this size on are aligned to and advised as huge pages.
 const HUGE: usize = 2 << 20;
+
+/// Blocks up to this size are small.
+const SMALL: usize = 4096;
+
+/// Classes of small blocks.
+const SMALL_CLASSES: usize = 32;
+
+/// Bytes of small storages that a shard keeps.
+const SMALL_CACHE: usize = 256 << 10;
 
 const SHARDS: usize = 16;
 
@@ -46,6 +58,8 @@ pub struct Memory {
     pub cap: usize,
 }
 
+/// Free blocks by class.
+#[derive(Default)]
 struct FreeLists {
     classes: Vec<Vec<NonNull<u8>>>,
 }
@@ -53,10 +67,19 @@ struct FreeLists {
 // SAFETY: free blocks belong to whoever holds the lock.
 unsafe impl Send for FreeLists {}
 
+/// Small storages that no tensor has, by class. Their bytes count as live in [`Allocator::live`],
+/// so that giving one out moves no counter that threads share.
+#[derive(Default)]
+struct SmallLists {
+    classes: [Vec<Arc<Storage>>; SMALL_CLASSES],
+    bytes: usize,
+}
+
 /// Hands out and recycles blocks.
 pub struct Allocator {
-    shards: [Mutex<FreeLists>; SHARDS],
-    large: Mutex<FreeLists>,
+    small: [Spin<SmallLists>; SHARDS],
+    shards: [Spin<FreeLists>; SHARDS],
+    large: Spin<FreeLists>,
     live: AtomicUsize,
     peak: AtomicUsize,
     cached: AtomicUsize,
@@ -64,7 +87,13 @@ pub struct Allocator {
     cache_limit: AtomicUsize,
 }
 
-/// A block of the allocator; whoever holds it gives it back.
+impl std::fmt::Debug for Allocator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.memory().fmt(f)
+    }
+}
+
+/// A block of the allocator; whoever holds it gives it back, once.
 #[derive(Debug)]
 pub struct Block {
     ptr: NonNull<u8>,
@@ -85,18 +114,19 @@ impl Block {
 }
 
 impl Allocator {
-    /// With a cap in bytes on live and cached memory together.
-    pub fn new(cap: usize) -> Allocator {
-        let lists = || Mutex::new(FreeLists { classes: Vec::new() });
-        let out = Allocator {
-            shards: std::array::from_fn(|_| lists()),
-            large: lists(),
+    /// With a cap in bytes on live and cached memory together. It stays for the process's life:
+    /// a counted reference in every storage would cost each tensor two atomic operations.
+    pub fn new(cap: usize) -> &'static Allocator {
+        let out = Box::leak(Box::new(Allocator {
+            small: Default::default(),
+            shards: Default::default(),
+            large: Default::default(),
             live: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             cached: AtomicUsize::new(0),
             cap: AtomicUsize::new(0),
             cache_limit: AtomicUsize::new(0),
-        };
+        }));
         out.set_cap(cap);
         out
     }
@@ -112,21 +142,54 @@ impl Allocator {
 
     /// The counters now.
     pub fn memory(&self) -> Memory {
+        let small: usize = self.small.iter().map(|s| s.lock().bytes).sum();
+        let live = self.live.load(Relaxed).saturating_sub(small);
         Memory {
-            live: self.live.load(Relaxed),
-            peak: self.peak.load(Relaxed),
-            cached: self.cached.load(Relaxed),
+            live,
+            peak: self.peak.load(Relaxed).max(live),
+            cached: self.cached.load(Relaxed) + small,
             cap: self.cap.load(Relaxed),
         }
     }
 
     /// Makes the peak start again from what is live.
     pub fn reset_peak(&self) {
-        self.peak.store(self.live.load(Relaxed), Relaxed);
+        self.peak.store(self.memory().live, Relaxed);
     }
 
-    fn lists(&self, size: usize) -> &Mutex<FreeLists> {
-        if size >= MAPPED { &self.large } else { &self.shards[shard_of_thread() % SHARDS] }
+    fn shard<T>(shards: &[Spin<T>; SHARDS]) -> &Spin<T> {
+        &shards[shard_of_thread() % SHARDS]
+    }
+
+    fn lists(&self, size: usize) -> &Spin<FreeLists> {
+        if size >= MAPPED { &self.large } else { Self::shard(&self.shards) }
+    }
+
+    /// A storage of `bytes` bytes, uninitialised.
+    pub(crate) fn storage(&'static self, bytes: usize) -> Result<Arc<Storage>> {
+        if bytes <= SMALL {
+            let (class, size) = class_of(bytes);
+            let mut small = Self::shard(&self.small).lock();
+            if let Some(storage) = small.classes[class].pop() {
+                small.bytes -= size;
+                drop(small);
+                storage.set_bytes(bytes);
+                return Ok(storage);
+            }
+        }
+        Ok(Arc::new(Storage::new(self, self.allocate(bytes)?, bytes)))
+    }
+
+    /// Takes a storage from its last owner.
+    pub(crate) fn recycle(&self, storage: Arc<Storage>) {
+        let Block { class, size, .. } = *storage.block();
+        if size <= SMALL {
+            let mut small = Self::shard(&self.small).lock();
+            if small.bytes + size <= SMALL_CACHE {
+                small.bytes += size;
+                small.classes[class as usize].push(storage);
+            }
+        }
     }
 
     /// At least `bytes` bytes, uninitialised.
@@ -139,11 +202,12 @@ impl Allocator {
             return Err(fail());
         }
         let (class, size) = class_of(bytes);
-        self.reserve(size).ok_or_else(fail)?;
-        let recycled = {
-            let mut lists = self.lists(size).lock().unwrap_or_else(|e| e.into_inner());
-            lists.classes.get_mut(class).and_then(Vec::pop)
-        };
+        let reserved = self.reserve(size).or_else(|| {
+            self.free_small();
+            self.reserve(size)
+        });
+        reserved.ok_or_else(fail)?;
+        let recycled = self.lists(size).lock().classes.get_mut(class).and_then(Vec::pop);
         if let Some(ptr) = recycled {
             self.cached.fetch_sub(size, Relaxed);
             return Ok(Block { ptr, class: class as u32, size });
@@ -180,15 +244,15 @@ impl Allocator {
     }
 
     /// Takes a block back: into the cache, or to the system where the cache is full.
-    pub fn free(&self, block: Block) {
-        let Block { ptr, class, size } = block;
+    pub fn free(&self, block: &Block) {
+        let Block { ptr, class, size } = *block;
         self.live.fetch_sub(size, Relaxed);
         if self.cached.fetch_add(size, Relaxed) + size > self.cache_limit.load(Relaxed) {
             self.cached.fetch_sub(size, Relaxed);
             system_free(ptr, size);
             return;
         }
-        let mut lists = self.lists(size).lock().unwrap_or_else(|e| e.into_inner());
+        let mut lists = self.lists(size).lock();
         let class = class as usize;
         if lists.classes.len() <= class {
             lists.classes.resize_with(class + 1, Vec::new);
@@ -196,14 +260,20 @@ impl Allocator {
         lists.classes[class].push(ptr);
     }
 
+    /// Frees the small storages that no tensor has.
+    fn free_small(&self) {
+        for shard in &self.small {
+            let lists = std::mem::take(&mut *shard.lock());
+            drop(lists);
+        }
+    }
+
     /// Returns the whole cache to the system.
     pub fn trim(&self) {
+        self.free_small();
         for shard in self.shards.iter().chain([&self.large]) {
-            let lists = {
-                let mut lists = shard.lock().unwrap_or_else(|e| e.into_inner());
-                std::mem::take(&mut lists.classes)
-            };
-            for (class, blocks) in lists.into_iter().enumerate() {
+            let lists = std::mem::take(&mut *shard.lock());
+            for (class, blocks) in lists.classes.into_iter().enumerate() {
                 let size = size_of_class(class);
                 for ptr in blocks {
                     self.cached.fetch_sub(size, Relaxed);
@@ -212,12 +282,6 @@ impl Allocator {
             }
         }
         trim_heap();
-    }
-}
-
-impl Drop for Allocator {
-    fn drop(&mut self) {
-        self.trim();
     }
 }
 
@@ -360,13 +424,13 @@ mod tests {
         let block = a.allocate(3 << 20).unwrap();
         let (ptr, live) = (block.ptr(), a.memory().live);
         assert_eq!(ptr as usize % ALIGN, 0);
-        a.free(block);
+        a.free(&block);
         assert_eq!((a.memory().live, a.memory().cached), (0, live));
         let again = a.allocate(3 << 20).unwrap();
         assert_eq!(again.ptr(), ptr);
         assert!(matches!(a.allocate(14 << 20), Err(Error::OutOfMemory { .. })));
         assert_eq!(a.memory().live, live);
-        a.free(again);
+        a.free(&again);
         a.trim();
         assert_eq!(a.memory().cached, 0);
         assert_eq!(a.memory().peak, live);
@@ -376,7 +440,7 @@ mod tests {
     fn bounds_the_cache() {
         let a = Allocator::new(16 << 20);
         let blocks: Vec<_> = (0..4).map(|_| a.allocate(3 << 20).unwrap()).collect();
-        blocks.into_iter().for_each(|b| a.free(b));
+        blocks.into_iter().for_each(|b| a.free(&b));
         assert!(a.memory().cached <= 4 << 20);
     }
 }

@@ -10,6 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
+use crate::spin::{Held, Spin};
+
 const SLOT_BITS: u32 = 26;
 const TAG_BITS: u32 = 4;
 const SHARDS: usize = 16;
@@ -52,9 +54,15 @@ pub struct Table<T> {
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
     growth: Mutex<()>,
     next: AtomicU32,
-    free: [Mutex<Vec<u32>>; SHARDS],
-    made: AtomicU64,
-    freed: AtomicU64,
+    shards: [Spin<Shard>; SHARDS],
+}
+
+/// Free slots, and how many handles the shard's threads made and freed.
+#[derive(Default)]
+struct Shard {
+    free: Vec<u32>,
+    made: u64,
+    freed: u64,
 }
 
 // SAFETY: values are reached through pins and closed slots only, which order their accesses; a
@@ -82,9 +90,7 @@ impl<T> Default for Table<T> {
             chunks: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
             growth: Mutex::new(()),
             next: AtomicU32::new(0),
-            free: std::array::from_fn(|_| Mutex::new(Vec::new())),
-            made: AtomicU64::new(0),
-            freed: AtomicU64::new(0),
+            shards: Default::default(),
         }
     }
 }
@@ -110,20 +116,26 @@ impl<T> Table<T> {
         }
     }
 
+    fn shard(&self) -> Held<'_, Shard> {
+        self.shards[shard_of_thread() % SHARDS].lock()
+    }
+
     fn take_slot(&self) -> Option<u32> {
-        let mut free =
-            self.free[shard_of_thread() % SHARDS].lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(index) = free.pop() {
-            return Some(index);
-        }
-        let first =
-            self.next.fetch_update(Relaxed, Relaxed, |n| (n < 1 << SLOT_BITS).then_some(n + RUN));
-        let first = first.ok()?;
-        for index in [first, first + RUN - 1] {
-            self.grow(chunk_of(index).0);
-        }
-        free.extend((first + 1..first + RUN).rev());
-        Some(first)
+        let mut shard = self.shard();
+        let index = match shard.free.pop() {
+            Some(index) => index,
+            None => {
+                let fresh = |n| (n < 1 << SLOT_BITS).then_some(n + RUN);
+                let first = self.next.fetch_update(Relaxed, Relaxed, fresh).ok()?;
+                for index in [first, first + RUN - 1] {
+                    self.grow(chunk_of(index).0);
+                }
+                shard.free.extend((first + 1..first + RUN).rev());
+                first
+            }
+        };
+        shard.made += 1;
+        Some(index)
     }
 
     /// A handle for a value; none where 2^26 are live.
@@ -134,7 +146,6 @@ impl<T> Table<T> {
         // SAFETY: a free slot is ours alone until its state says LIVE.
         unsafe { (*slot.value.get()).write(value) };
         slot.state.store(generation << 32 | LIVE, Release);
-        self.made.fetch_add(1, Relaxed);
         Some(
             (generation << (SLOT_BITS + TAG_BITS)) as i64
                 | (index << TAG_BITS) as i64
@@ -201,19 +212,21 @@ impl<T> Table<T> {
         // A generation never comes back: a slot that has used them all is retired.
         let last = generation == u32::MAX as u64;
         slot.state.store(if last { 0 } else { (generation + 1) << 32 }, Release);
-        if !last {
-            let shard = &self.free[shard_of_thread() % SHARDS];
-            shard.lock().unwrap_or_else(|e| e.into_inner()).push(index);
+        {
+            let mut shard = self.shard();
+            if !last {
+                shard.free.push(index);
+            }
+            shard.freed += 1;
         }
-        self.freed.fetch_add(1, Relaxed);
         drop(value);
     }
 
     /// Handles ever made and ever freed.
     pub fn counts(&self) -> (u64, u64) {
         // Freed first: it never exceeds made.
-        let freed = self.freed.load(Acquire);
-        (self.made.load(Acquire), freed)
+        let freed = self.shards.iter().map(|s| s.lock().freed).sum();
+        (self.shards.iter().map(|s| s.lock().made).sum(), freed)
     }
 }
 

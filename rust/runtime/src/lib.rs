@@ -7,6 +7,7 @@ pub mod error;
 pub mod handle;
 pub mod ops;
 mod parts;
+mod spin;
 pub mod storage;
 pub mod tensor;
 

@@ -7,12 +7,12 @@ use wick_core::{DType, Layout, LayoutError, View, ViewMut};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::storage::Storage;
+use crate::storage::{Shared, Storage};
 
 /// A value; clones and views share the storage, which goes with the last of them.
 #[derive(Clone, Debug)]
 pub struct Tensor {
-    storage: Arc<Storage>,
+    storage: Shared,
     /// Shared by results of one shape, so that a tensor is three words.
     layout: Arc<Layout>,
     dtype: DType,
@@ -24,14 +24,14 @@ impl Tensor {
         let size = |e| Error::size(op, dtype, shape, e);
         let layout = Layout::contiguous(shape).map_err(size)?;
         let bytes = layout.numel().checked_mul(dtype.size() as i64).ok_or(LayoutError::Overflow);
-        let storage = Storage::allocate(ctx.allocator(), bytes.map_err(size)? as usize)?;
+        let storage = Shared::allocate(ctx.allocator(), bytes.map_err(size)? as usize)?;
         Ok(Tensor { storage, layout: Arc::new(layout), dtype })
     }
 
     /// A new tensor of another one's shape, which lies densely; its elements not yet written.
     pub(crate) fn empty_like(ctx: &Context, dtype: DType, dense: &Tensor) -> Result<Tensor> {
         let bytes = dense.numel() as usize * dtype.size();
-        let storage = Storage::allocate(ctx.allocator(), bytes)?;
+        let storage = Shared::allocate(ctx.allocator(), bytes)?;
         let layout = if dense.layout.offset() == 0 {
             dense.layout.clone()
         } else {
@@ -86,13 +86,13 @@ impl Tensor {
     }
 
     /// The bytes it shares.
-    pub fn storage(&self) -> &Arc<Storage> {
+    pub fn storage(&self) -> &Storage {
         &self.storage
     }
 
     /// Whether both see the same bytes (not necessarily the same elements of them).
     pub fn shares_storage(&self, other: &Tensor) -> bool {
-        Arc::ptr_eq(&self.storage, &other.storage)
+        self.storage.same(&other.storage)
     }
 
     /// Whether both have the same sizes.

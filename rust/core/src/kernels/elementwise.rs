@@ -170,17 +170,17 @@ macro_rules! kernel {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         #[allow(missing_docs)]
-        pub struct $name {
+        pub struct $name<'a> {
             pub op: $op,
             /// f64 f32 i64 i32 i16 i8 u8; a float for the float classes.
             pub compute: DType,
             pub p: $p,
-            pub operands: Operands<$n>,
+            pub operands: &'a Operands<$n>,
             /// Nanoseconds an element, for the scheduler.
             pub cost: f64,
         }
 
-        impl Kernel for $name {
+        impl Kernel for $name<'_> {
             fn window(&self) -> Window {
                 Window::flat(self.operands.nest.numel())
             }
@@ -257,7 +257,7 @@ mod ternary_rows {
     crate::ternary_table!(rows);
 }
 
-impl Unary {
+impl Unary<'_> {
     run_kind!(real UnaryReal UnaryRealLoop (Real + Number + Element) 1 [x] value, k k.p.map(<T as Real>::from_f64));
     run_kind!(number UnaryNumber UnaryNumberLoop (Number + Element) 1 [x] value, k k.p.map(T::from_f64));
     run_kind!(test UnaryTest UnaryTestLoop (Number + Element) 1 [x] test, k k.p.map(T::from_f64));
@@ -274,7 +274,7 @@ impl Unary {
     }
 }
 
-impl Binary {
+impl Binary<'_> {
     run_kind!(real BinaryReal BinaryRealLoop (Real + Number + Element) 2 [x, y] value, k k.p.to::<T>());
     run_kind!(number BinaryNumber BinaryNumberLoop (Number + Element) 2 [x, y] value, k k.p.to::<T>());
     run_kind!(integer BinaryInteger BinaryIntegerLoop (Integer) 2 [x, y] value, k k.p.to::<T>());
@@ -292,7 +292,7 @@ impl Binary {
     }
 }
 
-impl Ternary {
+impl Ternary<'_> {
     run_kind!(real TernaryReal TernaryRealLoop (Real + Number + Element) 3 [x, y, z] value, k k.p.to::<T>());
     run_kind!(number TernaryNumber TernaryNumberLoop (Number + Element) 3 [x, y, z] value, k k.p.to::<T>());
 

@@ -90,7 +90,7 @@ fn run<const N: usize>(
     types: &Types,
     args: [Arg; N],
     out: Out,
-    kernel: impl FnOnce(Operands<N>),
+    kernel: impl FnOnce(&Operands<N>),
 ) -> Result<Option<Tensor>> {
     let constants = args.map(|arg| match arg {
         Arg::Scalar(s) => constant(s, types.compute),
@@ -102,7 +102,7 @@ fn run<const N: usize>(
     };
     if let (Out::New, Some(dense)) = (out, dense(&args)) {
         let target = Tensor::empty_like(ctx, types.result, dense)?;
-        kernel(Operands {
+        kernel(&Operands {
             arch: ctx.arch(),
             out: target.place(),
             inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
@@ -147,7 +147,7 @@ fn run<const N: usize>(
     for (to, layout) in all[1..].iter_mut().zip(&layouts) {
         *to = layout;
     }
-    kernel(Operands {
+    kernel(&Operands {
         arch: ctx.arch(),
         out: target.place(),
         inputs: std::array::from_fn(|i| place(i, inputs[i].as_ref())),
