@@ -1,16 +1,15 @@
 //! The recycling allocator: blocks freed at scope exit serve the next operations, 64-byte aligned
 //! and uninitialised. Its cache is bounded and visible, and a cap turns exhaustion into an error.
-//! Small storages are kept whole, with their record, so that the next small tensor costs one lock.
+//! Small ones pass it by: threads keep them whole (`pool.rs`).
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::handle::shard_of_thread;
-use crate::spin::Spin;
-use crate::storage::Storage;
+use crate::pool::{self, Pools};
 
 /// Alignment of every block, in bytes.
 pub const ALIGN: usize = 64;
@@ -22,13 +21,10 @@ const MAPPED: usize = 1 << 20;
 const HUGE: usize = 2 << 20;
 
 /// Blocks up to this size are small.
-const SMALL: usize = 4096;
+pub(crate) const SMALL: usize = 4096;
 
 /// Classes of small blocks.
-const SMALL_CLASSES: usize = 32;
-
-/// Bytes of small storages that a shard keeps.
-const SMALL_CACHE: usize = 256 << 10;
+pub(crate) const SMALL_CLASSES: usize = 32;
 
 const SHARDS: usize = 16;
 
@@ -37,7 +33,7 @@ const SHARDS: usize = 16;
 const CLASSES: usize = 8 + 8 * 40;
 
 /// The size class of a request, and the bytes it gets.
-fn class_of(bytes: usize) -> (usize, usize) {
+pub(crate) fn class_of(bytes: usize) -> (usize, usize) {
     if bytes <= 512 {
         let n = bytes.div_ceil(ALIGN).max(1);
         return (n - 1, n * ALIGN);
@@ -67,19 +63,26 @@ struct FreeLists {
 // SAFETY: free blocks belong to whoever holds the lock.
 unsafe impl Send for FreeLists {}
 
-/// Small storages that no tensor has, by class. Their bytes count as live in [`Allocator::live`],
-/// so that giving one out moves no counter that threads share.
-#[derive(Default)]
-struct SmallLists {
-    classes: [Vec<Arc<Storage>>; SMALL_CLASSES],
-    bytes: usize,
+thread_local! {
+    static SHARD: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// A small number that spreads threads over shards.
+fn shard_of_thread() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    SHARD.with(|shard| {
+        if shard.get() == usize::MAX {
+            shard.set(NEXT.fetch_add(1, Relaxed) & 0xFFFF);
+        }
+        shard.get()
+    })
 }
 
 /// Hands out and recycles blocks.
 pub struct Allocator {
-    small: [Spin<SmallLists>; SHARDS],
-    shards: [Spin<FreeLists>; SHARDS],
-    large: Spin<FreeLists>,
+    pools: Pools,
+    shards: [Mutex<FreeLists>; SHARDS],
+    large: Mutex<FreeLists>,
     live: AtomicUsize,
     peak: AtomicUsize,
     cached: AtomicUsize,
@@ -97,8 +100,8 @@ impl std::fmt::Debug for Allocator {
 #[derive(Debug)]
 pub struct Block {
     ptr: NonNull<u8>,
-    class: u32,
-    size: usize,
+    pub(crate) class: u32,
+    pub(crate) size: usize,
 }
 
 // SAFETY: a block is owned memory.
@@ -118,7 +121,7 @@ impl Allocator {
     /// a counted reference in every storage would cost each tensor two atomic operations.
     pub fn new(cap: usize) -> &'static Allocator {
         let out = Box::leak(Box::new(Allocator {
-            small: Default::default(),
+            pools: Default::default(),
             shards: Default::default(),
             large: Default::default(),
             live: AtomicUsize::new(0),
@@ -142,12 +145,12 @@ impl Allocator {
 
     /// The counters now.
     pub fn memory(&self) -> Memory {
-        let small: usize = self.small.iter().map(|s| s.lock().bytes).sum();
-        let live = self.live.load(Relaxed).saturating_sub(small);
+        let pooled = self.pools.bytes();
+        let live = self.live.load(Relaxed).saturating_sub(pooled);
         Memory {
             live,
             peak: self.peak.load(Relaxed).max(live),
-            cached: self.cached.load(Relaxed) + small,
+            cached: self.cached.load(Relaxed) + pooled,
             cap: self.cap.load(Relaxed),
         }
     }
@@ -157,39 +160,14 @@ impl Allocator {
         self.peak.store(self.memory().live, Relaxed);
     }
 
-    fn shard<T>(shards: &[Spin<T>; SHARDS]) -> &Spin<T> {
-        &shards[shard_of_thread() % SHARDS]
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.pools
     }
 
-    fn lists(&self, size: usize) -> &Spin<FreeLists> {
-        if size >= MAPPED { &self.large } else { Self::shard(&self.shards) }
-    }
-
-    /// A storage of `bytes` bytes, uninitialised.
-    pub(crate) fn storage(&'static self, bytes: usize) -> Result<Arc<Storage>> {
-        if bytes <= SMALL {
-            let (class, size) = class_of(bytes);
-            let mut small = Self::shard(&self.small).lock();
-            if let Some(storage) = small.classes[class].pop() {
-                small.bytes -= size;
-                drop(small);
-                storage.set_bytes(bytes);
-                return Ok(storage);
-            }
-        }
-        Ok(Arc::new(Storage::new(self, self.allocate(bytes)?, bytes)))
-    }
-
-    /// Takes a storage from its last owner.
-    pub(crate) fn recycle(&self, storage: Arc<Storage>) {
-        let Block { class, size, .. } = *storage.block();
-        if size <= SMALL {
-            let mut small = Self::shard(&self.small).lock();
-            if small.bytes + size <= SMALL_CACHE {
-                small.bytes += size;
-                small.classes[class as usize].push(storage);
-            }
-        }
+    fn lists(&self, size: usize) -> MutexGuard<'_, FreeLists> {
+        let shard =
+            if size >= MAPPED { &self.large } else { &self.shards[shard_of_thread() % SHARDS] };
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// At least `bytes` bytes, uninitialised.
@@ -203,11 +181,11 @@ impl Allocator {
         }
         let (class, size) = class_of(bytes);
         let reserved = self.reserve(size).or_else(|| {
-            self.free_small();
+            pool::empty(self);
             self.reserve(size)
         });
         reserved.ok_or_else(fail)?;
-        let recycled = self.lists(size).lock().classes.get_mut(class).and_then(Vec::pop);
+        let recycled = self.lists(size).classes.get_mut(class).and_then(Vec::pop);
         if let Some(ptr) = recycled {
             self.cached.fetch_sub(size, Relaxed);
             return Ok(Block { ptr, class: class as u32, size });
@@ -252,7 +230,7 @@ impl Allocator {
             system_free(ptr, size);
             return;
         }
-        let mut lists = self.lists(size).lock();
+        let mut lists = self.lists(size);
         let class = class as usize;
         if lists.classes.len() <= class {
             lists.classes.resize_with(class + 1, Vec::new);
@@ -260,19 +238,11 @@ impl Allocator {
         lists.classes[class].push(ptr);
     }
 
-    /// Frees the small storages that no tensor has.
-    fn free_small(&self) {
-        for shard in &self.small {
-            let lists = std::mem::take(&mut *shard.lock());
-            drop(lists);
-        }
-    }
-
     /// Returns the whole cache to the system.
     pub fn trim(&self) {
-        self.free_small();
+        pool::empty(self);
         for shard in self.shards.iter().chain([&self.large]) {
-            let lists = std::mem::take(&mut *shard.lock());
+            let lists = std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner));
             for (class, blocks) in lists.classes.into_iter().enumerate() {
                 let size = size_of_class(class);
                 for ptr in blocks {

@@ -1,46 +1,26 @@
 //! The table that handles point into. A handle is a slot and a generation, so a stale one is found
 //! out and never followed; a call pins its slot, so closing a tensor that another thread works on
-//! frees it when that work is done. A pin is one compare-and-swap on the slot; there is no lock
-//! but the free lists', which are sharded by thread.
+//! frees it when that work is done. A pin is one compare-and-swap on the slot; there is no lock.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::sync::{Arc, Mutex};
 
-use crate::spin::{Held, Spin};
+use crate::slots::Slots;
 
 const SLOT_BITS: u32 = 26;
 const TAG_BITS: u32 = 4;
-const SHARDS: usize = 16;
 
 /// Slots of the first chunk; each further chunk is twice as long, so that slots never move.
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = (SLOT_BITS as usize) - 9;
 
-/// How many fresh slots a shard takes at a time.
-const RUN: u32 = 32;
-
 const LIVE: u64 = 1 << 31;
 const CLOSED: u64 = 1 << 30;
 const PINS: u64 = CLOSED - 1;
-
-thread_local! {
-    static SHARD: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// A small number that spreads threads over shards.
-pub fn shard_of_thread() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    SHARD.with(|shard| {
-        if shard.get() == usize::MAX {
-            shard.set(NEXT.fetch_add(1, Relaxed) & 0xFFFF);
-        }
-        shard.get()
-    })
-}
 
 struct Slot<T> {
     /// Generation in the upper half; LIVE, CLOSED and the pin count in the lower.
@@ -53,16 +33,7 @@ struct Slot<T> {
 pub struct Table<T> {
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
     growth: Mutex<()>,
-    next: AtomicU32,
-    shards: [Spin<Shard>; SHARDS],
-}
-
-/// Free slots, and how many handles the shard's threads made and freed.
-#[derive(Default)]
-struct Shard {
-    free: Vec<u32>,
-    made: u64,
-    freed: u64,
+    slots: Arc<Slots>,
 }
 
 // SAFETY: values are reached through pins and closed slots only, which order their accesses; a
@@ -89,8 +60,7 @@ impl<T> Default for Table<T> {
         Table {
             chunks: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
             growth: Mutex::new(()),
-            next: AtomicU32::new(0),
-            shards: Default::default(),
+            slots: Arc::default(),
         }
     }
 }
@@ -116,32 +86,16 @@ impl<T> Table<T> {
         }
     }
 
-    fn shard(&self) -> Held<'_, Shard> {
-        self.shards[shard_of_thread() % SHARDS].lock()
-    }
-
-    fn take_slot(&self) -> Option<u32> {
-        let mut shard = self.shard();
-        let index = match shard.free.pop() {
-            Some(index) => index,
-            None => {
-                let fresh = |n| (n < 1 << SLOT_BITS).then_some(n + RUN);
-                let first = self.next.fetch_update(Relaxed, Relaxed, fresh).ok()?;
-                for index in [first, first + RUN - 1] {
-                    self.grow(chunk_of(index).0);
-                }
-                shard.free.extend((first + 1..first + RUN).rev());
-                first
-            }
-        };
-        shard.made += 1;
-        Some(index)
-    }
-
     /// A handle for a value; none where 2^26 are live.
     pub fn insert(&self, tag: u8, value: T) -> Option<i64> {
-        let index = self.take_slot()?;
-        let slot = self.slot(index)?;
+        let index = self.slots.take(1 << SLOT_BITS)?;
+        let slot = match self.slot(index) {
+            Some(slot) => slot,
+            None => {
+                self.grow(chunk_of(index).0);
+                self.slot(index)?
+            }
+        };
         let generation = slot.state.load(Acquire) >> 32;
         // SAFETY: a free slot is ours alone until its state says LIVE.
         unsafe { (*slot.value.get()).write(value) };
@@ -212,21 +166,13 @@ impl<T> Table<T> {
         // A generation never comes back: a slot that has used them all is retired.
         let last = generation == u32::MAX as u64;
         slot.state.store(if last { 0 } else { (generation + 1) << 32 }, Release);
-        {
-            let mut shard = self.shard();
-            if !last {
-                shard.free.push(index);
-            }
-            shard.freed += 1;
-        }
+        self.slots.give((!last).then_some(index));
         drop(value);
     }
 
     /// Handles ever made and ever freed.
     pub fn counts(&self) -> (u64, u64) {
-        // Freed first: it never exceeds made.
-        let freed = self.shards.iter().map(|s| s.lock().freed).sum();
-        (self.shards.iter().map(|s| s.lock().made).sum(), freed)
+        self.slots.counts()
     }
 }
 
@@ -272,7 +218,6 @@ impl<T> Drop for Pinned<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn chunks_cover_all_slots() {
@@ -280,7 +225,7 @@ mod tests {
         assert_eq!(chunk_of(1023), (0, 1023));
         assert_eq!(chunk_of(1024), (1, 0));
         assert_eq!(chunk_of(3072), (2, 0));
-        assert_eq!(chunk_of((1 << SLOT_BITS) + RUN).0, CHUNKS - 1);
+        assert_eq!(chunk_of((1 << SLOT_BITS) - 1).0, CHUNKS - 1);
     }
 
     #[test]

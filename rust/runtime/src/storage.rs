@@ -1,26 +1,24 @@
 //! The bytes behind tensors, shared by all their views and freed with the last.
 
-use std::mem::ManuallyDrop;
-use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicUsize, fence};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::alloc::{Allocator, Block};
 use crate::error::Result;
 
-/// Owned bytes.
+/// Owned bytes; `Arc<Storage>` is what tensors share.
 #[derive(Debug)]
 pub struct Storage {
     block: Block,
-    /// Written only while one owner has the storage.
+    /// Written only while nobody shares the storage.
     bytes: AtomicUsize,
     allocator: &'static Allocator,
 }
 
 impl Storage {
-    pub(crate) fn new(allocator: &'static Allocator, block: Block, bytes: usize) -> Storage {
-        Storage { block, bytes: AtomicUsize::new(bytes), allocator }
+    /// `bytes` uninitialised bytes.
+    pub fn allocate(allocator: &'static Allocator, bytes: usize) -> Result<Storage> {
+        let block = allocator.allocate(bytes)?;
+        Ok(Storage { block, bytes: AtomicUsize::new(bytes), allocator })
     }
 
     /// The first byte. Writing through it is the business of operations that hold the tensor.
@@ -41,55 +39,14 @@ impl Storage {
     pub(crate) fn block(&self) -> &Block {
         &self.block
     }
+
+    pub(crate) fn allocator(&self) -> &'static Allocator {
+        self.allocator
+    }
 }
 
 impl Drop for Storage {
     fn drop(&mut self) {
         self.allocator.free(&self.block);
-    }
-}
-
-/// A share of a storage: what tensors hold. The last one hands a small storage, record and all,
-/// back for the next tensor.
-#[derive(Debug)]
-pub struct Shared(ManuallyDrop<Arc<Storage>>);
-
-impl Shared {
-    /// `bytes` uninitialised bytes.
-    pub fn allocate(allocator: &'static Allocator, bytes: usize) -> Result<Shared> {
-        Ok(Shared(ManuallyDrop::new(allocator.storage(bytes)?)))
-    }
-
-    /// Whether both are shares of one storage.
-    pub fn same(&self, other: &Shared) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Clone for Shared {
-    fn clone(&self) -> Shared {
-        Shared(self.0.clone())
-    }
-}
-
-impl Deref for Shared {
-    type Target = Storage;
-
-    fn deref(&self) -> &Storage {
-        &self.0
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // SAFETY: not used again.
-        let storage = unsafe { ManuallyDrop::take(&mut self.0) };
-        // No weak references are made, so the only share stays the only one.
-        if Arc::strong_count(&storage) == 1 {
-            // What other threads did with it before they let go has happened.
-            fence(Acquire);
-            let allocator = storage.allocator;
-            allocator.recycle(storage);
-        }
     }
 }
