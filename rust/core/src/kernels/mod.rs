@@ -13,4 +13,5 @@ pub mod philox;
 pub mod random;
 pub mod reduce;
 pub mod softmax;
+pub mod sort;
 pub mod triangle;

@@ -16,3 +16,4 @@ pub mod rearrange;
 pub mod reduce;
 pub mod shape;
 pub mod softmax;
+pub mod sort;
