@@ -9,7 +9,9 @@ mod index;
 mod matmul;
 mod random;
 mod reduce;
+mod search;
 mod shape;
+mod sort;
 
 use crate::Methods;
 
@@ -24,6 +26,8 @@ pub const ALL: &[Methods] = &[
     matmul::METHODS,
     index::METHODS,
     shape::METHODS,
+    sort::METHODS,
+    search::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -43,4 +47,7 @@ pub const CODES: &[Code] = &[
     ("index_put", index::put_code),
     ("view", shape::code),
     ("index_kind", shape::index_kind),
+    ("pick", sort::pick_code),
+    ("running", sort::running_code),
+    ("interpolation", sort::interpolation_code),
 ];

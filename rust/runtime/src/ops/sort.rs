@@ -3,9 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use wick_core::kernels::sort::{
-    Item, Key, Line, Lines, Order, Range, pack, radix, range, unpack,
-};
+use wick_core::kernels::sort::{Item, Key, Line, Lines, Order, Range, pack, radix, range, unpack};
 use wick_core::{DType, with_compute};
 
 use crate::context::Context;

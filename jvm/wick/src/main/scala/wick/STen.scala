@@ -35,7 +35,9 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
-    with IndexOps {
+    with IndexOps
+    with SortOps
+    with SearchOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed.
   @volatile private[this] var owner: Scope = owner0
@@ -248,7 +250,8 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
-    with IndexFunctions {
+    with IndexFunctions
+    with SortFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2

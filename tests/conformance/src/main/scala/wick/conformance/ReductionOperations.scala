@@ -38,6 +38,9 @@ object ReductionOperations {
     "softmax" -> one(c => implicit s => c.t(0).softmax(c.int(1))),
     "log_softmax" -> one(c => implicit s => c.t(0).logSoftMax(c.int(1))),
     "cumsum" -> one(c => implicit s => c.t(0).cumsum(c.int(1))),
-    "cumprod" -> one(c => implicit s => c.t(0).cumprod(c.int(1)))
+    "cumprod" -> one(c => implicit s => c.t(0).cumprod(c.int(1))),
+    "median" -> one(c => implicit s => c.t(0).median),
+    "median.dim" -> (c => pair(c.t(0).median(c.int(1), c.bool(2))(c.scope))),
+    "mode" -> (c => pair(c.t(0).mode(c.int(1), c.bool(2))(c.scope)))
   )
 }
