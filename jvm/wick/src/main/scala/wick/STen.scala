@@ -248,7 +248,10 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
-    with IndexFunctions {
+    with IndexFunctions
+    with BackwardFunctions
+    with LossFunctions
+    with EmbeddingFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
