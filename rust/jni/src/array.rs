@@ -1,7 +1,7 @@
 //! Java's primitive arrays: short ones are read into a small vector, long ones copied in bulk.
 
 use jni::EnvUnowned;
-use jni::objects::JLongArray;
+use jni::objects::{JDoubleArray, JLongArray};
 use jni::sys::{jarray, jsize};
 use wick_core::Bool;
 use wick_runtime::{Error, Result, Tensor};
@@ -154,6 +154,16 @@ pub fn all_longs(env: &EnvUnowned, array: &JLongArray) -> Result<Vec<i64>> {
     let mut out = vec![0i64; length];
     // SAFETY: a long[] of that length.
     unsafe { i64::get(env, raw, out.as_mut_ptr(), length as jsize) };
+    Ok(out)
+}
+
+/// All numbers of a double[] of any length.
+pub fn doubles(env: &EnvUnowned, array: &JDoubleArray) -> Result<Vec<f64>> {
+    let raw = array.as_raw();
+    let length = length(env, raw)?;
+    let mut out = vec![0f64; length];
+    // SAFETY: a double[] of that length.
+    unsafe { f64::get(env, raw, out.as_mut_ptr(), length as jsize) };
     Ok(out)
 }
 

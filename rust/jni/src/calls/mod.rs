@@ -7,6 +7,7 @@ mod elementwise;
 mod handle;
 mod index;
 mod matmul;
+mod neural;
 mod random;
 mod reduce;
 mod search;
@@ -25,6 +26,7 @@ pub const ALL: &[Methods] = &[
     reduce::METHODS,
     matmul::METHODS,
     index::METHODS,
+    neural::METHODS,
     shape::METHODS,
     sort::METHODS,
     search::METHODS,
@@ -45,6 +47,8 @@ pub const CODES: &[Code] = &[
     ("addmm", matmul::addmm_code),
     ("index", index::code),
     ("index_put", index::put_code),
+    ("pair", neural::pair_code),
+    ("neural", neural::code),
     ("view", shape::code),
     ("index_kind", shape::index_kind),
     ("pick", sort::pick_code),

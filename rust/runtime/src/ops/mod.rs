@@ -2,11 +2,14 @@
 
 pub mod advanced;
 pub mod array;
+pub mod backward;
 pub mod creation;
 pub mod cumulative;
 pub mod elementwise;
+pub mod embedding;
 pub mod index;
 pub mod join;
+pub mod loss;
 pub mod mask;
 pub mod matmul;
 pub mod promote;

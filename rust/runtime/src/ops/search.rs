@@ -222,7 +222,7 @@ pub fn bincount(
         let text = format!("{least} is negative; the first such element is at place {place}");
         return Err(Error::index(op, &all, text));
     }
-    let size = if numbers.is_empty() { 0 } else { greatest.checked_add(1).unwrap_or(i64::MAX) };
+    let size = if numbers.is_empty() { 0 } else { greatest.saturating_add(1) };
     let shape = [size.max(min_length)];
     let change = || Error::Internal("the elements change during the call".into());
     let Some(weights) = weights else {

@@ -30,7 +30,7 @@ impl<T: Copy> Scratch<T> {
     /// Room for `length` numbers, which are to be written before they are read.
     pub(super) fn new(ctx: &Context, length: usize) -> Result<Scratch<T>> {
         // More than there can be is out of memory, too.
-        let bytes = length.checked_mul(size_of::<T>()).unwrap_or(usize::MAX);
+        let bytes = length.saturating_mul(size_of::<T>());
         let storage = Storage::allocate(ctx.allocator(), bytes)?;
         Ok(Scratch { storage, length, of: PhantomData })
     }

@@ -35,8 +35,8 @@ pub fn element(dtype: DType, seed: u64) -> impl Fn(i64) -> f64 {
             DType::U8 => (x % 256) as f64,
             DType::I8 => (x % 256) as f64 - 128.0,
             DType::I16 => (x % 65536) as f64 - 32768.0,
-            DType::I32 if seed % 2 == 0 => (x as i32) as f64,
-            DType::I64 if seed % 2 == 0 => ((x as i64) >> 11) as f64,
+            DType::I32 if seed.is_multiple_of(2) => (x as i32) as f64,
+            DType::I64 if seed.is_multiple_of(2) => ((x as i64) >> 11) as f64,
             _ if !dtype.is_float() => small,
             _ => match x % 31 {
                 0 => f64::NAN,
@@ -44,7 +44,7 @@ pub fn element(dtype: DType, seed: u64) -> impl Fn(i64) -> f64 {
                 2 => f64::NEG_INFINITY,
                 3 => -0.0,
                 4 => 0.0,
-                _ if seed % 2 == 0 => small / 4.0,
+                _ if seed.is_multiple_of(2) => small / 4.0,
                 _ => (x as i32) as f64 * 2f64.powi((x >> 40) as i32 % 20 - 10),
             },
         }

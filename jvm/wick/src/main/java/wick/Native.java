@@ -40,7 +40,7 @@ public final class Native {
 
   /**
    * Code of an operation; families: unary binary ternary reduce along view index_kind create random
-   * matmul addmm index index_put pick running interpolation.
+   * matmul addmm index index_put pair neural pick running interpolation.
    */
   public static native int opCode(String family, String name);
 
@@ -326,4 +326,16 @@ public final class Native {
 
   public static native long nanReduce(
       boolean mean, long a, long[] dims, boolean keepDim, int dtype);
+
+  // neural operations
+  /** Elementwise gradients: of two operands and up to three numbers. */
+  public static native long pair(
+      int op, long a, long b, double p0, double p1, double p2, long out);
+
+  /**
+   * All others: operands (0: missing), whole numbers and factors in the order that the operation
+   * takes them; a result that was not asked for is 0.
+   */
+  public static native void neural(
+      int op, long[] operands, long[] numbers, double[] factors, long[] results);
 }

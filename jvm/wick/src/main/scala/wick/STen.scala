@@ -251,6 +251,9 @@ object STen
     with ShapeFunctions
     with MatmulFunctions
     with IndexFunctions
+    with BackwardFunctions
+    with LossFunctions
+    with EmbeddingFunctions
     with SortFunctions {
 
   private final val ClosedItself = -1
