@@ -24,12 +24,12 @@ pub enum Out<'a> {
 }
 
 /// The types of an operation: what it computes in and what it gives.
-struct Types {
-    compute: DType,
-    result: DType,
+pub(crate) struct Types {
+    pub compute: DType,
+    pub result: DType,
 }
 
-fn types(op: &'static str, class: Class, common: DType, args: &[Arg]) -> Result<Types> {
+pub(crate) fn types(op: &'static str, class: Class, common: DType, args: &[Arg]) -> Result<Types> {
     let (compute, result) = match class {
         Class::Float => (common.to_float().compute(), common.to_float()),
         Class::Test => (common.compute(), DType::Bool),
@@ -75,7 +75,7 @@ pub(crate) fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
 }
 
 /// The tensors among operands, for messages.
-fn tensors<'a>(args: &[Arg<'a>]) -> Vec<&'a Tensor> {
+pub(crate) fn tensors<'a>(args: &[Arg<'a>]) -> Vec<&'a Tensor> {
     args.iter().filter_map(|a| a.tensor()).collect()
 }
 
@@ -90,7 +90,7 @@ fn constant(s: Scalar, compute: DType) -> u64 {
 }
 
 /// Brings operands to one shape, makes or checks the target, and runs a kernel on them.
-fn run<const N: usize>(
+pub(crate) fn run<const N: usize>(
     ctx: &Context,
     op: &'static str,
     types: &Types,

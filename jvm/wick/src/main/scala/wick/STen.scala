@@ -35,7 +35,9 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
-    with IndexOps {
+    with IndexOps
+    with SortOps
+    with SearchOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
   // under the lock and read without: a thread that has not seen the end yet is told by the handle.
@@ -249,7 +251,11 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
-    with IndexFunctions {
+    with IndexFunctions
+    with BackwardFunctions
+    with LossFunctions
+    with EmbeddingFunctions
+    with SortFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
