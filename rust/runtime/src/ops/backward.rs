@@ -26,7 +26,7 @@ pub fn pair(
     let args = [Arg::Tensor(a), Arg::Tensor(b)];
     let types = types(op.name(), Class::Strict, result_type(&args), &args)?;
     let compute = types.compute;
-    run(ctx, op.name(), &types, args, out, |operands| {
+    run(ctx, op.name(), &types, &args, out, |operands| {
         ctx.run(&Pointwise { op, compute, p, operands })
     })
 }
@@ -41,7 +41,7 @@ pub fn triple(
 ) -> Result<Option<Tensor>> {
     let types = types(op.name(), Class::Strict, result_type(&args), &args)?;
     let compute = types.compute;
-    run(ctx, op.name(), &types, args, out, |operands| {
+    run(ctx, op.name(), &types, &args, out, |operands| {
         ctx.run(&Pointwise { op, compute, p, operands })
     })
 }
