@@ -91,7 +91,7 @@ struct Args<'a> {
 }
 
 fn missing() -> Error {
-    Error::Internal("too few arguments".into())
+    Error::internal("too few arguments".into())
 }
 
 impl<'a> Args<'a> {

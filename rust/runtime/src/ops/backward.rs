@@ -48,7 +48,7 @@ pub fn triple(
 
 /// A new result of an operation that was told to make one.
 pub(crate) fn made(result: Result<Option<Tensor>>) -> Result<Tensor> {
-    result?.ok_or_else(|| Error::Internal("no result was made".into()))
+    result?.ok_or_else(|| Error::internal("no result was made".into()))
 }
 
 /// The values densely in row-major order as a type: the tensor itself where it lies so already.

@@ -8,7 +8,7 @@ use wick_core::ops::{BinaryOp, Class, TernaryOp, UnaryOp};
 use wick_core::{DType, Layout, Nest};
 
 use crate::context::Context;
-use crate::error::{Error, Operand, Result};
+use crate::error::{Error, Kind, Operand, Result};
 use crate::ops::promote::{Arg, Overlap, check_out, overlap, result_type};
 use crate::tensor::Tensor;
 
@@ -63,7 +63,7 @@ pub(crate) fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
             let rank = shape.rank().max(arg.shape().len());
             let at = |s: &[i64]| (dim + s.len()).checked_sub(rank).map_or(1, |d| s[d]);
             let (x, y) = (at(shape.shape()), at(arg.shape()));
-            Error::Broadcast { op, a: describe(&args[before]), b: describe(arg), dim, x, y }
+            Kind::Broadcast { op, a: describe(&args[before]), b: describe(arg), dim, x, y }
         })?;
         if sizes[..rank] != *shape.shape() {
             before = i;
@@ -125,7 +125,7 @@ pub(crate) fn run<const N: usize>(
             (t.clone(), false)
         }
         (Out::InPlace, Arg::Scalar(_)) => {
-            return Err(Error::Internal("a number is no target".into()));
+            return Err(Error::internal("a number is no target".into()));
         }
     };
     let mut aliased = false;
