@@ -1,7 +1,7 @@
 //! Sorting along a dimension, always stable: NaN counts as greatest, both zeros are equal.
 
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use wick_core::kernels::sort::{Item, Key, Line, Lines, Order, Range, pack, radix, range, unpack};
 use wick_core::{DType, with_compute};
@@ -21,7 +21,7 @@ const COST: f64 = 10.0;
 
 /// Temporary memory for plain numbers, from the context's allocator.
 pub(super) struct Scratch<T> {
-    storage: Arc<Storage>,
+    storage: Storage,
     length: usize,
     of: PhantomData<T>,
 }

@@ -49,6 +49,9 @@ public final class Native {
 
   public static native void releaseAll(long[] handles, int count);
 
+  /** As {@link #releaseAll} without the array; what is no live handle is passed over. */
+  public static native void releaseFew(long a, long b, long c, long d);
+
   public static native boolean isLive(long a);
 
   /** A second handle of the same elements. */
