@@ -242,6 +242,10 @@ class SortSuite extends munit.FunSuite {
       check(many.topk(2, 0, true, true), List(2))(99999, 99998)(99999, 99998)
       check(many.kthvalue(777, 0, false), Nil)(776)(776)
       check(many.median, Nil, 49999)
+      val ties = many.remainder(7L)
+      val (v, i) = ties.topk(5000, 0, false, true)
+      val (sorted, places) = ties.sort(0, false)
+      assert(v.equalDeep(sorted.narrow(0, 0L, 5000L)) && i.equalDeep(places.narrow(0, 0L, 5000L)))
     }
   }
 
