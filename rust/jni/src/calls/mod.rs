@@ -4,6 +4,7 @@
 mod array;
 mod creation;
 mod elementwise;
+mod file;
 mod handle;
 mod index;
 mod matmul;
@@ -21,6 +22,7 @@ pub const ALL: &[Methods] = &[
     array::METHODS,
     creation::METHODS,
     elementwise::METHODS,
+    file::METHODS,
     handle::METHODS,
     random::METHODS,
     reduce::METHODS,

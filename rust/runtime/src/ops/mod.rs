@@ -7,6 +7,7 @@ pub mod creation;
 pub mod cumulative;
 pub mod elementwise;
 pub mod embedding;
+pub mod file;
 pub mod index;
 pub mod join;
 pub mod loss;

@@ -323,6 +323,13 @@ public final class Native {
   public static native long trianglePlaces(long rows, long columns, long diagonal, boolean upper);
 
   /** A view for each vector. */
+  /**
+   * Reads bytes {@code [offset, offset + length)} of a file; {@code parts} holds dtype, offset and
+   * bytes of each tensor.
+   */
+  public static native void tensorsFromFile(
+      String path, long offset, long length, long[] parts, long[] results);
+
   public static native void meshgrid(long[] vectors, boolean xy, long[] results);
 
   public static native long diff(long a, long n, long dim, long before, long after);

@@ -244,6 +244,7 @@ final class STen private[wick] (
 /** Makes tensors. */
 object STen
     extends CreationFunctions
+    with FileFunctions
     with RandomFunctions
     with ElementwiseFunctions
     with BinaryFunctions
