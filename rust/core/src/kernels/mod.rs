@@ -1,6 +1,7 @@
 //! The kernels, by family.
 
 pub mod backward;
+pub mod conv;
 pub mod copy;
 pub mod creation;
 pub mod cumulative;
@@ -13,6 +14,7 @@ pub mod loss;
 pub mod mask;
 pub mod matmul;
 pub mod philox;
+pub mod pool;
 pub mod random;
 pub mod reduce;
 pub mod softmax;

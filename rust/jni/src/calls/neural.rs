@@ -5,7 +5,9 @@ use jni::sys::{jdouble, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_core::named_ops;
 use wick_core::ops::gradient::{PairOp, TripleOp};
+use wick_runtime::ops::conv::{Moves, convolution, convolution_backward};
 use wick_runtime::ops::loss::{self, Reduction};
+use wick_runtime::ops::pool::{self, Pool};
 use wick_runtime::ops::{backward, embedding};
 use wick_runtime::{Context, Error, Result, Tensor};
 
@@ -76,6 +78,24 @@ named_ops! {
         Embedding "embedding",
         /// grad indices; rows, padding index, by frequency.
         EmbeddingBackward "embedding_dense_backward",
+        /// input weight bias?; stride, padding, dilation, transposed, output padding, groups.
+        Convolution "convolution",
+        /// grad input weight; as convolution, then which gradients are wanted.
+        ConvolutionBackward "convolution_backward",
+        /// input; dims, kernel, stride, padding, dilation, ceil. Results: maxima, places.
+        MaxPool "max_pool_with_indices",
+        /// grad input indices; dims.
+        MaxPoolBackward "max_pool_with_indices_backward",
+        /// input; dims, kernel, stride, padding, ceil, count padding, divisor (0: none).
+        AvgPool "avg_pool",
+        /// grad input; as avg_pool.
+        AvgPoolBackward "avg_pool_backward",
+        /// input; output sizes. Results: maxima, places.
+        AdaptiveMaxPool "adaptive_max_pool",
+        /// input; output sizes.
+        AdaptiveAvgPool "adaptive_avg_pool",
+        /// grad input; dims.
+        AdaptiveAvgPoolBackward "adaptive_avg_pool_backward",
         /// grad result; dimension, dtype.
         SoftmaxBackward "_softmax_backward_data",
         /// grad result; dimension, dtype.
@@ -111,6 +131,41 @@ impl<'a> Args<'a> {
 
     fn f(&mut self) -> Result<f64> {
         self.factors.next().copied().ok_or_else(missing)
+    }
+
+    fn flag(&mut self) -> Result<bool> {
+        Ok(self.n()? != 0)
+    }
+
+    /// Numbers behind their count.
+    fn list(&mut self) -> Result<&'a [i64]> {
+        let n = usize::try_from(self.n()?).map_err(|_| missing())?;
+        let list = self.numbers.as_slice().get(..n).ok_or_else(missing)?;
+        self.numbers = self.numbers.as_slice()[n..].iter();
+        Ok(list)
+    }
+
+    fn moves(&mut self) -> Result<Moves<'a>> {
+        Ok(Moves {
+            stride: self.list()?,
+            padding: self.list()?,
+            dilation: self.list()?,
+            transposed: self.flag()?,
+            output_padding: self.list()?,
+            groups: self.n()?,
+        })
+    }
+
+    /// Number of dimensions, kernel, stride and padding.
+    fn pool(&mut self) -> Result<Pool<'a>> {
+        Ok(Pool {
+            dims: (self.n()?.clamp(1, 3)) as usize,
+            kernel: self.list()?,
+            stride: self.list()?,
+            padding: self.list()?,
+            dilation: &[1],
+            ceil: false,
+        })
     }
 
     fn reduction(&mut self, op: NeuralOp) -> Result<Reduction> {
@@ -174,6 +229,11 @@ fn neural<'l>(
         })
     })
 }
+
+/// Names by the number of dimensions, for errors.
+const MAX_POOL: [&str; 3] =
+    ["max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices"];
+const AVG_POOL: [&str; 3] = ["avg_pool1d", "avg_pool2d", "avg_pool3d"];
 
 /// The row of a loss.
 fn pair_row(op: NeuralOp) -> Result<PairOp> {
@@ -255,6 +315,48 @@ fn compute(ctx: &Context, op: NeuralOp, a: &mut Args<'_>) -> Result<Vec<Option<T
             let (g, indices, rows, padding) = (a.t()?, a.t()?, a.n()?, a.n()?);
             let by_frequency = a.n()? != 0;
             one(embedding::embedding_dense_backward(ctx, g, indices, rows, padding, by_frequency)?)
+        }
+        Convolution => {
+            let (x, weight, bias) = (a.t()?, a.t()?, a.some()?);
+            one(convolution(ctx, name, x, weight, bias, &a.moves()?)?)
+        }
+        ConvolutionBackward => {
+            let (g, x, weight, moves) = (a.t()?, a.t()?, a.t()?, a.moves()?);
+            let wanted = [a.flag()?, a.flag()?, a.flag()?];
+            Ok(convolution_backward(ctx, g, x, weight, &moves, wanted)?.into())
+        }
+        MaxPool => {
+            let (x, mut pool) = (a.t()?, a.pool()?);
+            (pool.dilation, pool.ceil) = (a.list()?, a.flag()?);
+            let (max, places) = pool::max_pool(ctx, MAX_POOL[pool.dims - 1], x, &pool)?;
+            Ok(vec![Some(max), Some(places)])
+        }
+        MaxPoolBackward => {
+            let (g, x, places) = (a.t()?, a.t()?, a.t()?);
+            let dims = (a.n()?.clamp(1, 3)) as usize;
+            one(pool::max_pool_backward(ctx, name, g, x, places, dims)?)
+        }
+        AvgPool | AvgPoolBackward => {
+            let g = if op == AvgPoolBackward { Some(a.t()?) } else { None };
+            let (x, mut pool) = (a.t()?, a.pool()?);
+            pool.ceil = a.flag()?;
+            let (include, given, count) = (a.flag()?, a.flag()?, a.n()?);
+            let given = given.then_some(count);
+            let name = AVG_POOL[pool.dims - 1];
+            one(match g {
+                None => pool::avg_pool(ctx, name, x, &pool, include, given)?,
+                Some(g) => pool::avg_pool_backward(ctx, name, g, x, &pool, include, given)?,
+            })
+        }
+        AdaptiveMaxPool => {
+            let (max, places) = pool::adaptive_max_pool(ctx, name, a.t()?, a.list()?)?;
+            Ok(vec![Some(max), Some(places)])
+        }
+        AdaptiveAvgPool => one(pool::adaptive_avg_pool(ctx, name, a.t()?, a.list()?)?),
+        AdaptiveAvgPoolBackward => {
+            let (g, x) = (a.t()?, a.t()?);
+            let dims = (a.n()?.clamp(1, 3)) as usize;
+            one(pool::adaptive_avg_pool_backward(ctx, name, g, x, dims)?)
         }
         SoftmaxBackward | LogSoftmaxBackward => {
             let (g, y, dim) = (a.t()?, a.t()?, a.n()?);

@@ -251,7 +251,9 @@ object STen
     with IndexFunctions
     with BackwardFunctions
     with LossFunctions
-    with EmbeddingFunctions {
+    with EmbeddingFunctions
+    with ConvFunctions
+    with PoolFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
