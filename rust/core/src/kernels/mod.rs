@@ -1,5 +1,6 @@
 //! The kernels, by family.
 
+pub mod attention;
 pub mod backward;
 pub mod conv;
 pub mod copy;
@@ -13,10 +14,12 @@ pub mod lines;
 pub mod loss;
 pub mod mask;
 pub mod matmul;
+pub mod norm;
 pub mod philox;
 pub mod pool;
 pub mod random;
 pub mod reduce;
+pub mod resample;
 pub mod softmax;
 pub mod softmax_backward;
 pub mod triangle;

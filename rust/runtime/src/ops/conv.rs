@@ -285,3 +285,94 @@ fn bias_gradient(ctx: &Context, grad: &Tensor, dtype: DType) -> Result<Tensor> {
     let sums = made(reduce(ctx, ReduceOp::Sum, grad, over, None, 0.0, Out::New))?;
     back(ctx, sums, dtype)
 }
+
+/// A checked unfolding: the patches of each sample as the columns of a matrix.
+fn unfolding(
+    op: &'static str,
+    x: &Tensor,
+    image: &[i64],
+    kernel: &[i64],
+    m: &Moves,
+) -> Result<(Geometry, i64)> {
+    let bad = |text: String| Err(Error::shape(op, &[x], text));
+    let kernel = spread_list(op, "kernel", kernel, 2, 1, 1)?;
+    let mut stride = spread_list(op, "stride", m.stride, 2, 1, 1)?;
+    let padding = spread_list(op, "padding", m.padding, 2, 0, 0)?;
+    let mut dilation = spread_list(op, "dilation", m.dilation, 2, 1, 1)?;
+    if image.len() != 2 || image.iter().any(|n| *n < 1) {
+        return bad(format!("sizes {image:?}: expected two positive numbers"));
+    }
+    let large = [1, image[0], image[1]];
+    let mut small = [1; 3];
+    for d in 1..3 {
+        let Some(n) = places(large[d], kernel[d], stride[d], padding[d], dilation[d]) else {
+            return bad(format!(
+                "a kernel of {:?} with dilation {:?} does not fit {image:?} with padding {:?}",
+                &kernel[1..],
+                m.dilation,
+                m.padding
+            ));
+        };
+        small[d] = n;
+        (stride[d], dilation[d]) = tame(stride[d], n, dilation[d], kernel[d]);
+    }
+    let taps = kernel[1].checked_mul(kernel[2]);
+    let Some((taps, _)) = taps.zip(small[1].checked_mul(small[2])) else {
+        return bad("the sizes overflow".into());
+    };
+    Ok((Geometry { large, small, kernel, stride, padding, dilation }, taps))
+}
+
+/// Patches of images `[batch, channels, height, width]`, or without the batch, as the columns of
+/// matrices `[batch, channels * kernel, places]`.
+pub fn im2col(ctx: &Context, x: &Tensor, kernel: &[i64], moves: &Moves) -> Result<Tensor> {
+    let op = "im2col";
+    let dtype = floats(op, &[x])?;
+    let rank = x.rank();
+    if rank != 3 && rank != 4 {
+        return Err(Error::shape(op, &[x], "expected 3 or 4 dimensions"));
+    }
+    let (geometry, taps) = unfolding(op, x, &x.shape()[rank - 2..], kernel, moves)?;
+    let channels = x.shape()[rank - 3];
+    let Some(rows) = channels.checked_mul(taps) else {
+        return Err(Error::shape(op, &[x], "the sizes overflow"));
+    };
+    let mut shape = x.shape()[..rank - 3].to_vec();
+    shape.extend([rows, geometry.places() as i64]);
+    let compute = dtype.compute();
+    let out = Tensor::empty(ctx, op, compute, &shape)?;
+    let x = dense(ctx, x, compute)?;
+    compute::unfold(ctx, geometry, channels as usize, &x, &out, false);
+    back(ctx, out, dtype)
+}
+
+/// The gradient of [`im2col`], as an operation: columns added up where they lie in images of size
+/// `image`.
+pub fn col2im(
+    ctx: &Context,
+    columns: &Tensor,
+    image: &[i64],
+    kernel: &[i64],
+    moves: &Moves,
+) -> Result<Tensor> {
+    let op = "col2im";
+    let dtype = floats(op, &[columns])?;
+    let rank = columns.rank();
+    if rank != 2 && rank != 3 {
+        return Err(Error::shape(op, &[columns], "expected 2 or 3 dimensions"));
+    }
+    let (geometry, taps) = unfolding(op, columns, image, kernel, moves)?;
+    let (rows, n) = (columns.shape()[rank - 2], columns.shape()[rank - 1]);
+    let wanted = geometry.places() as i64;
+    if n != wanted || rows % taps != 0 {
+        let text = format!("expected {wanted} columns, and rows that {taps} divides");
+        return Err(Error::shape(op, &[columns], text));
+    }
+    let mut shape = columns.shape()[..rank - 2].to_vec();
+    shape.extend([rows / taps, image[0], image[1]]);
+    let compute = dtype.compute();
+    let out = full(ctx, compute, &shape, Scalar::Int(0))?;
+    let columns = dense(ctx, columns, compute)?;
+    compute::unfold(ctx, geometry, (rows / taps) as usize, &out, &columns, true);
+    back(ctx, out, dtype)
+}

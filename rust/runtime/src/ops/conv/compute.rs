@@ -472,3 +472,46 @@ unsafe fn add_up<T: Number>(
         }
     }
 }
+
+/// Columns of whole samples from their images, or (`back`) added to these.
+pub(super) fn unfold(
+    ctx: &Context,
+    geometry: Geometry,
+    channels: usize,
+    images: &Tensor,
+    columns: &Tensor,
+    back: bool,
+) {
+    match images.dtype() {
+        DType::F64 => unfold_as::<f64>(ctx, geometry, channels, images, columns, back),
+        _ => unfold_as::<f32>(ctx, geometry, channels, images, columns, back),
+    }
+}
+
+fn unfold_as<T: Number>(
+    ctx: &Context,
+    geometry: Geometry,
+    channels: usize,
+    images: &Tensor,
+    columns: &Tensor,
+    back: bool,
+) {
+    let (x, to) = (Shared(ptr::<T>(images)), Shared(ptr::<T>(columns)));
+    let (n, rows, volume) = (geometry.places(), geometry.taps(), geometry.volume());
+    // A task is one channel of one sample.
+    let tasks = if channels == 0 { 0 } else { images.numel() / volume as i64 };
+    ctx.for_ranges(tasks, 10.0 + 0.5 * (n * rows) as f64, &|start, end| {
+        for task in start as usize..end as usize {
+            let columns = to.at(task * rows * n);
+            let part = Columns { geometry, channels: 1, start: 0, n, columns, ld: n };
+            // SAFETY: dense tensors of these sizes; each channel is one task's.
+            unsafe {
+                if back {
+                    part.scatter(ctx.arch(), x.at(task * volume));
+                } else {
+                    part.gather(ctx.arch(), x.at(task * volume).cast_const());
+                }
+            }
+        }
+    });
+}

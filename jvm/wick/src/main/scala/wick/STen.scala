@@ -35,7 +35,8 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
-    with IndexOps {
+    with IndexOps
+    with DropoutOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed.
   @volatile private[this] var owner: Scope = owner0
@@ -253,7 +254,11 @@ object STen
     with LossFunctions
     with EmbeddingFunctions
     with ConvFunctions
-    with PoolFunctions {
+    with PoolFunctions
+    with NormFunctions
+    with AttentionFunctions
+    with ResampleFunctions
+    with DropoutFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2

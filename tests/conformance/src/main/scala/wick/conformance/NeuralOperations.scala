@@ -62,6 +62,28 @@ object NeuralOperations {
       )
     ),
     "avg_pool2d" -> one(c => implicit s => STen.avg_pool2d(c.t(0), c.longs(1), c.longs(2), c.longs(3))),
+    "native_batch_norm" -> { c =>
+      val (out, mean, invstd) = STen.native_batch_norm(
+        c.t(0),
+        c.option(1),
+        c.option(2),
+        // The call moves the running values, which the vectors hold as arguments.
+        c.option(3).map(_.cloneTensor(c.scope)),
+        c.option(4).map(_.cloneTensor(c.scope)),
+        c.bool(5),
+        c.double(6),
+        c.double(7)
+      )(c.scope)
+      Seq(out, mean, invstd)
+    },
+    "native_layer_norm" -> { c =>
+      val (out, mean, rstd) =
+        STen.native_layer_norm(c.t(0), c.longs(1), c.option(2), c.option(3), c.double(4))(c.scope)
+      Seq(out, mean, rstd)
+    },
+    "scaled_dot_product_attention" -> one(c =>
+      implicit s => STen.scaled_dot_product_attention(c.t(0), c.t(1), c.t(2), None, c.bool(3))
+    ),
     "nll_loss_forward" -> (c =>
       pair(STen.nll_loss_forward(c.t(0), c.t(1), c.option(2), c.long(3), c.long(4))(c.scope))
     ),
