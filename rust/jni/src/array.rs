@@ -4,7 +4,9 @@ use jni::EnvUnowned;
 use jni::objects::{JDoubleArray, JLongArray};
 use jni::sys::{jarray, jsize};
 use wick_core::Bool;
-use wick_runtime::{Error, Result};
+use wick_runtime::{Error, Result, Tensor};
+
+use crate::runtime::runtime;
 
 /// A few numbers (sizes, dimensions) without a heap allocation.
 pub struct Longs {
@@ -174,4 +176,16 @@ pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Resu
     // SAFETY: a long[] with room.
     unsafe { i64::set(env, raw, values.as_ptr(), values.len() as jsize) };
     Ok(())
+}
+
+/// Writes handles for new tensors to the start of a long[]; where that fails, none of them lives on.
+pub fn give_all(env: &EnvUnowned, array: &JLongArray, tensors: Vec<Tensor>) -> Result<()> {
+    let rt = runtime();
+    let mut handles = Vec::with_capacity(tensors.len());
+    let made = tensors.into_iter().try_for_each(|t| rt.own(t).map(|h| handles.push(h)));
+    made.and_then(|()| write_longs(env, array, &handles)).inspect_err(|_| {
+        for handle in &handles {
+            rt.tensors.close(*handle);
+        }
+    })
 }

@@ -41,15 +41,15 @@ impl<F: Row<N>, T: Real + Element, const N: usize> WithSimd for Loop<'_, F, T, N
 /// `op` is a [`PairOp`] for two operands, a [`TripleOp`] for three.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
-pub struct Pointwise<O, const N: usize> {
+pub struct Pointwise<'a, O, const N: usize> {
     pub op: O,
     /// f64 or f32.
     pub compute: DType,
     pub p: [f64; 3],
-    pub operands: Operands<N>,
+    pub operands: &'a Operands<N>,
 }
 
-impl<O, const N: usize> Pointwise<O, N> {
+impl<O, const N: usize> Pointwise<'_, O, N> {
     fn rows<F: Row<N>, T: Real + Number + Element>(&self, start: i64, end: i64) {
         let (p, arch) = (self.p.map(<T as Real>::from_f64), self.operands.arch);
         // SAFETY: whoever made the operands keeps their storages alive and their layouts inside;
@@ -86,7 +86,7 @@ macro_rules! table {
             )*
         }
 
-        impl Kernel for Pointwise<$enum, $n> {
+        impl Kernel for Pointwise<'_, $enum, $n> {
             fn window(&self) -> Window {
                 Window::flat(self.operands.nest.numel())
             }

@@ -22,4 +22,5 @@ pub mod reduce;
 pub mod resample;
 pub mod softmax;
 pub mod softmax_backward;
+pub mod sort;
 pub mod triangle;

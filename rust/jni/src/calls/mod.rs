@@ -10,7 +10,9 @@ mod matmul;
 mod neural;
 mod random;
 mod reduce;
+mod search;
 mod shape;
+mod sort;
 
 use crate::Methods;
 
@@ -26,6 +28,8 @@ pub const ALL: &[Methods] = &[
     index::METHODS,
     neural::METHODS,
     shape::METHODS,
+    sort::METHODS,
+    search::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -47,4 +51,7 @@ pub const CODES: &[Code] = &[
     ("neural", neural::code),
     ("view", shape::code),
     ("index_kind", shape::index_kind),
+    ("pick", sort::pick_code),
+    ("running", sort::running_code),
+    ("interpolation", sort::interpolation_code),
 ];

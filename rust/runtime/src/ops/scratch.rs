@@ -1,6 +1,6 @@
 //! Memory for the parts of an operation, from the allocator, taken before the work begins.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Condvar, Mutex};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::storage::Storage;
 
 /// A few equal pieces, each used by one part at a time.
 pub(crate) struct Scratch {
-    storage: Arc<Storage>,
+    storage: Storage,
     each: usize,
     free: Mutex<Vec<usize>>,
     returned: Condvar,

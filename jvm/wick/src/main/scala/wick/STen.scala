@@ -36,11 +36,14 @@ final class STen private[wick] (
     with ShapeOps
     with MatmulOps
     with IndexOps
-    with DropoutOps {
+    with DropoutOps
+    with SortOps
+    with SearchOps {
 
-  // The scope that owns this tensor and the place it has there; a negative place: closed.
-  @volatile private[this] var owner: Scope = owner0
-  @volatile private[this] var slot: Int = slot0
+  // The scope that owns this tensor and the place it has there; a negative place: closed. Written
+  // under the lock and read without: a thread that has not seen the end yet is told by the handle.
+  private[this] var owner: Scope = owner0
+  private[this] var slot: Int = slot0
   private[this] var shapeList: List[Long] = null
   private[this] val birth: Tracing.Record =
     if (Tracing.on) Tracing.born(rawHandle, dims, owner0) else null
@@ -258,7 +261,8 @@ object STen
     with NormFunctions
     with AttentionFunctions
     with ResampleFunctions
-    with DropoutFunctions {
+    with DropoutFunctions
+    with SortFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2

@@ -48,6 +48,9 @@ object ReductionOperations {
       implicit s => STen.softplus_backward(c.t(0), c.t(1), c.double(2), c.double(3))
     ),
     "cumsum" -> one(c => implicit s => c.t(0).cumsum(c.int(1))),
-    "cumprod" -> one(c => implicit s => c.t(0).cumprod(c.int(1)))
+    "cumprod" -> one(c => implicit s => c.t(0).cumprod(c.int(1))),
+    "median" -> one(c => implicit s => c.t(0).median),
+    "median.dim" -> (c => pair(c.t(0).median(c.int(1), c.bool(2))(c.scope))),
+    "mode" -> (c => pair(c.t(0).mode(c.int(1), c.bool(2))(c.scope)))
   )
 }
