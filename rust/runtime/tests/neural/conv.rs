@@ -81,7 +81,7 @@ fn adjoint(ctx: &Context, a: &Tensor, b: &Tensor) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(120))]
 
     #[test]
     fn convolutions(
