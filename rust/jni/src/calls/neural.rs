@@ -167,7 +167,7 @@ struct Args<'a> {
 }
 
 fn missing() -> Error {
-    Error::Internal("too few arguments".into())
+    Error::internal("too few arguments".into())
 }
 
 impl<'a> Args<'a> {
