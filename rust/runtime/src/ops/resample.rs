@@ -86,7 +86,7 @@ pub fn pad(ctx: &Context, mode: PadMode, x: &Tensor, pad: &[i64]) -> Result<Tens
     for (d, before, after) in pairs(op, x, pad)? {
         let index = edge(ctx, mode, x, d, before, after)?;
         let padded = index_select(ctx, &out, d as i64, &index, None)?;
-        out = padded.ok_or_else(|| Error::Internal("no result was made".into()))?;
+        out = padded.ok_or_else(|| Error::internal("no result was made".into()))?;
     }
     if pad.is_empty() { crate::ops::rearrange::clone(ctx, op, x) } else { Ok(out) }
 }

@@ -21,7 +21,7 @@ impl Scratch {
         let pieces = ctx.threads().min(processors).min(tasks.max(1) as usize);
         let each = bytes.next_multiple_of(64);
         let all =
-            each.checked_mul(pieces).ok_or(Error::Internal("the scratch overflows".into()))?;
+            each.checked_mul(pieces).ok_or(Error::internal("the scratch overflows".into()))?;
         Ok(Scratch {
             storage: Storage::allocate(ctx.allocator(), all)?,
             each,
