@@ -36,6 +36,7 @@ final class STen private[wick] (
     with ShapeOps
     with MatmulOps
     with IndexOps
+    with DropoutOps
     with SortOps
     with SearchOps {
 
@@ -256,6 +257,12 @@ object STen
     with BackwardFunctions
     with LossFunctions
     with EmbeddingFunctions
+    with ConvFunctions
+    with PoolFunctions
+    with NormFunctions
+    with AttentionFunctions
+    with ResampleFunctions
+    with DropoutFunctions
     with SortFunctions {
 
   private final val ClosedItself = -1
