@@ -119,6 +119,7 @@ fn class_of(error: &Error) -> &'static str {
         Error::Broadcast { .. } | Error::Shape { .. } => "wick/ShapeException",
         Error::DType { .. } => "wick/DTypeException",
         Error::Index { .. } => "wick/IndexException",
+        Error::Linalg { .. } => "wick/LinalgException",
         Error::Device { .. } => "wick/DeviceException",
         Error::Closed { .. } => "wick/ClosedTensorException",
         Error::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",

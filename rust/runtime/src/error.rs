@@ -90,6 +90,9 @@ pub enum Error {
     /// An index or dimension outside its range.
     #[error("{op}: {operands}{expected}")]
     Index { op: &'static str, operands: Operands, expected: Cow<'static, str> },
+    /// A matrix that an operation cannot do its work on: singular, not finite, not converging.
+    #[error("{op}: {operands}{expected}")]
+    Linalg { op: &'static str, operands: Operands, expected: Cow<'static, str> },
     /// A device that is not there, or operands on two.
     #[error("{op}: {expected}")]
     Device { op: &'static str, expected: Cow<'static, str> },
@@ -130,6 +133,15 @@ impl Error {
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
         Error::Index { op, operands: list(operands), expected: expected.into() }
+    }
+
+    /// What is wrong with a matrix of these operands.
+    pub fn linalg(
+        op: &'static str,
+        operands: &[&Tensor],
+        expected: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Error::Linalg { op, operands: list(operands), expected: expected.into() }
     }
 
     /// A size that cannot be made, with no tensor to show.

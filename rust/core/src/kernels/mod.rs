@@ -6,6 +6,7 @@ pub mod cumulative;
 pub mod elementwise;
 pub mod fill;
 pub mod index;
+pub mod linalg;
 pub mod lines;
 pub mod mask;
 pub mod matmul;

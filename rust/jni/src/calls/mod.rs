@@ -6,6 +6,7 @@ mod creation;
 mod elementwise;
 mod handle;
 mod index;
+mod linalg;
 mod matmul;
 mod random;
 mod reduce;
@@ -21,6 +22,7 @@ pub const ALL: &[Methods] = &[
     handle::METHODS,
     random::METHODS,
     reduce::METHODS,
+    linalg::METHODS,
     matmul::METHODS,
     index::METHODS,
     shape::METHODS,
@@ -37,6 +39,7 @@ pub const CODES: &[Code] = &[
     ("random", random::code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
+    ("linalg", linalg::code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),

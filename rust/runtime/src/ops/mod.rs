@@ -7,6 +7,7 @@ pub mod cumulative;
 pub mod elementwise;
 pub mod index;
 pub mod join;
+pub mod linalg;
 pub mod mask;
 pub mod matmul;
 pub mod promote;
