@@ -1,17 +1,18 @@
 //! Dense linear algebra.
 
-use jni::objects::{JClass, JLongArray};
-use jni::sys::{jdouble, jint};
+use jni::objects::{JClass, JLongArray, JString};
+use jni::sys::{jdouble, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::Tensor;
 use wick_runtime::ops::linalg::{self, LinalgOp};
 
 use crate::array::{all_longs, same, write_longs};
-use crate::boundary::boundary;
+use crate::boundary::{boundary, boundary_env};
 use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn linalg(op: jint, operands: jlong[], p: jlong[], x: jdouble, y: jdouble, results: jlong[]) -> () },
+    native_method! { static raw fn einsum(equation: JString, operands: jlong[]) -> jlong },
 ];
 
 pub fn code(name: &str) -> Option<i32> {
@@ -47,5 +48,22 @@ fn linalg<'l>(
                 rt.tensors.close(*h);
             });
         })
+    })
+}
+
+fn einsum<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    equation: JString<'l>,
+    operands: JLongArray<'l>,
+) -> jlong {
+    let inner = same(&env);
+    boundary_env(env, |env| {
+        let equation = equation.try_to_string(env)?;
+        let rt = runtime();
+        let pins = rt.pin_all("einsum", &all_longs(&inner, &operands)?)?;
+        let tensors: Vec<&Tensor> = pins.iter().map(|t| &**t).collect();
+        let result = linalg::einsum(&rt.ctx, &equation, &tensors)?;
+        Ok(rt.give(Some(result), tensors.first().copied(), None)?)
     })
 }

@@ -4,14 +4,23 @@
 
 mod batch;
 mod cholesky;
+mod distance;
 mod eigen;
+mod einsum;
+mod lstsq;
 mod lu;
+mod norm;
+mod products;
 mod qr;
 mod svd;
 
 use wick_core::kernels::linalg::Triangular;
-use wick_core::named_ops;
+use wick_core::{DType, named_ops};
 
+pub use einsum::einsum;
+pub use lstsq::Driver;
+pub use norm::MatrixNorm;
+use norm::Dims;
 pub use qr::QrMode;
 
 use crate::context::Context;
@@ -63,6 +72,31 @@ named_ops! {
         Eig "linalg_eig",
         /// A
         Eigvals "linalg_eigvals",
+        /// A, B; a Driver; the condition's limit, NaN for the default: solution, residuals, ranks,
+        /// singular values
+        Lstsq "linalg_lstsq",
+        /// x; keep, a dtype or -1, dimensions; the exponent
+        VectorNorm "linalg_vector_norm",
+        /// A; keep, kind (0 the number, 1 fro, 2 nuc), two dimensions; the number
+        MatrixNorm "linalg_matrix_norm",
+        /// A; kind as of a norm; the number
+        Cond "linalg_cond",
+        /// A; the power
+        MatrixPower "matrix_power",
+        /// matrices
+        MultiDot "linalg_multi_dot",
+        /// a, b; n, n dimensions of a, n of b
+        Tensordot "tensordot",
+        /// a; how many dimensions are rows
+        Tensorinv "linalg_tensorinv",
+        /// a, b; dimensions to move behind
+        Tensorsolve "linalg_tensorsolve",
+        /// a, b
+        Kron "kron",
+        /// a, b; the dimension
+        Cross "cross",
+        /// a, b; the exponent
+        Cdist "cdist",
     }
 }
 
@@ -134,5 +168,39 @@ pub fn linalg(
             Ok(std::iter::once(values).chain(vectors).collect())
         }
         LinalgOp::Eigvals => one(eigen::eig(ctx, name, t(0)?, false)?.0),
+        LinalgOp::Lstsq => {
+            let driver = Driver::from_code(n(0)? as i32).ok_or_else(few)?;
+            Ok(lstsq::lstsq(ctx, name, t(0)?, t(1)?, v(0)?, driver)?.into())
+        }
+        LinalgOp::VectorNorm => {
+            let dtype = match n(1)? {
+                -1 => None,
+                code => Some(DType::from_code(code as i32).ok_or_else(few)?),
+            };
+            let over = Dims { dims: p.get(2..).unwrap_or(&[]), keep: flag(0)? };
+            one(norm::vector_norm(ctx, name, t(0)?, v(0)?, over, dtype)?)
+        }
+        LinalgOp::MatrixNorm => {
+            let which = MatrixNorm::of(n(1)?, v(0)?).ok_or_else(few)?;
+            let over = Dims { dims: p.get(2..).unwrap_or(&[]), keep: flag(0)? };
+            one(norm::matrix_norm(ctx, name, t(0)?, which, over)?)
+        }
+        LinalgOp::Cond => {
+            let which = MatrixNorm::of(n(0)?, v(0)?).ok_or_else(few)?;
+            one(norm::cond(ctx, name, t(0)?, which)?)
+        }
+        LinalgOp::MatrixPower => one(products::matrix_power(ctx, name, t(0)?, n(0)?)?),
+        LinalgOp::MultiDot => one(products::multi_dot(ctx, name, operands)?),
+        LinalgOp::Tensordot => {
+            let count = usize::try_from(n(0)?).map_err(|_| few())?;
+            let (x, y) = (p.get(1..1 + count), p.get(1 + count..));
+            let dims = (x.ok_or_else(few)?, y.ok_or_else(few)?);
+            one(products::tensordot(ctx, name, t(0)?, t(1)?, dims)?)
+        }
+        LinalgOp::Tensorinv => one(products::tensorinv(ctx, name, t(0)?, n(0)?)?),
+        LinalgOp::Tensorsolve => one(products::tensorsolve(ctx, name, t(0)?, t(1)?, p)?),
+        LinalgOp::Kron => one(products::kron(ctx, name, t(0)?, t(1)?)?),
+        LinalgOp::Cross => one(products::cross(ctx, name, t(0)?, t(1)?, n(0)?)?),
+        LinalgOp::Cdist => one(distance::cdist(ctx, name, t(0)?, t(1)?, v(0)?)?),
     }
 }

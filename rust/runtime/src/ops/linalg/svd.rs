@@ -154,7 +154,7 @@ impl Tolerance {
         Tolerance { atol: if atol.is_nan() { 0.0 } else { atol }, rtol }
     }
 
-    fn least(self, greatest: f64) -> f64 {
+    pub fn least(self, greatest: f64) -> f64 {
         self.atol.max(self.rtol * greatest)
     }
 }

@@ -230,6 +230,8 @@ public final class Native {
   public static native void linalg(
       int op, long[] operands, long[] p, double x, double y, long[] results);
 
+  public static native long einsum(String equation, long[] operands);
+
   // indexing
   /**
    * index_select gather take masked_select (family index): {@code dim} where the operation has one,

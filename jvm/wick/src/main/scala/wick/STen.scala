@@ -35,6 +35,8 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
+    with LinalgOps
+    with NormOps
     with IndexOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed.
@@ -248,6 +250,7 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
+    with LinalgFunctions
     with IndexFunctions {
 
   private final val ClosedItself = -1
