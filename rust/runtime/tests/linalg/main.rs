@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod decompositions;
+mod norms;
+mod products;
 mod systems;
 
 use common::{Lie, tensor, values};

@@ -9,10 +9,10 @@ use std::sync::PoisonError;
 
 use faer::dyn_stack::{MemStack, StackReq};
 use faer::{MatMut, MatRef};
-use faer::traits::RealField;
 use wick_core::kernels::linalg::Columns;
 use wick_core::layout::broadcast;
 use wick_core::{DType, Layout, Nest, Real};
+use wick_dense::Dense;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::storage::Storage;
 use crate::tensor::Tensor;
 
 /// The two types that decompositions are computed in.
-pub(super) trait Float: RealField + Real {}
+pub(super) trait Float: Dense + Real {}
 impl Float for f32 {}
 impl Float for f64 {}
 

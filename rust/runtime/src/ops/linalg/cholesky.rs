@@ -1,12 +1,10 @@
 //! Cholesky factors, and systems with triangular matrices.
 
-use faer::Par;
 use faer::dyn_stack::{MemStack, StackReq};
-use faer::linalg::cholesky::llt;
-use faer::linalg::triangular_solve as solvers;
 use faer::{MatMut, MatRef};
 use wick_core::Arch;
 use wick_core::kernels::linalg::{Triangular, cholesky as small_cholesky, substitute};
+use wick_dense::{Dense, Triangle};
 
 use super::batch::*;
 use super::lu::Right;
@@ -25,8 +23,7 @@ fn cost(n: usize) -> f64 {
 }
 
 fn factor_scratch<T: Float>(n: usize) -> StackReq {
-    let inner = llt::factor::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
-    matrix_scratch::<T>(n, n).and(if n > SMALL { inner } else { StackReq::EMPTY })
+    matrix_scratch::<T>(n, n).and(if n > SMALL { T::cholesky_scratch(n) } else { StackReq::EMPTY })
 }
 
 /// The lower factor in the place of a column-major matrix, of which the lower triangle is read.
@@ -39,11 +36,7 @@ fn factor<T: Float>(
         // SAFETY: a matrix that is borrowed mutably.
         unsafe { small_cholesky(arch, columns(a)) }.err()
     } else {
-        let (par, how) = (Par::Seq, Default::default());
-        match llt::factor::cholesky_in_place(a.as_mut(), Default::default(), par, stack, how) {
-            Ok(_) => None,
-            Err(llt::factor::LltError::NonPositivePivot { index }) => Some(index),
-        }
+        T::cholesky(a.as_mut(), stack).err()
     };
     match failed {
         None => Ok(()),
@@ -95,12 +88,7 @@ fn solve_triangular<T: Float>(
         return unsafe { substitute(arch, columns(&mut dense), columns(&mut x), how) };
     }
     let a = if how.transposed { a.transpose() } else { a };
-    match (how.upper != how.transposed, how.unit) {
-        (true, false) => solvers::solve_upper_triangular_in_place(a, x, Par::Seq),
-        (true, true) => solvers::solve_unit_upper_triangular_in_place(a, x, Par::Seq),
-        (false, false) => solvers::solve_lower_triangular_in_place(a, x, Par::Seq),
-        (false, true) => solvers::solve_unit_lower_triangular_in_place(a, x, Par::Seq),
-    }
+    T::solve_triangular(a, x, Triangle { upper: how.upper != how.transposed, unit: how.unit });
 }
 
 /// Solves triangular systems one after the other: the first with `steps[0]`, and so on.
@@ -197,7 +185,7 @@ pub(super) fn cholesky_inverse(
     with_float!(dtype, T => {
         let (from, to) = (Mats::<T>::of(a), Mats::<T>::of(&out));
         let batch = Batch::new(&[a]);
-        let room = matrix_scratch::<T>(n, n).and(llt::inverse::inverse_scratch::<T>(n, Par::Seq));
+        let room = matrix_scratch::<T>(n, n).and(T::cholesky_inverse_scratch(n));
         batch.each(ctx, (op, &[a]), 3.0 * cost(n), room, &|i, stack| {
             let (mut work, rest) = matrix::<T>(stack, n, n);
             // SAFETY: an operand's and a result's matrix.
@@ -217,7 +205,7 @@ pub(super) fn cholesky_inverse(
                     unsafe { substitute(ctx.arch(), columns(&mut work), columns(&mut x), how) };
                 }
             } else {
-                llt::inverse::inverse(result.as_mut(), work.as_ref(), Par::Seq, rest);
+                T::cholesky_inverse(result.as_mut(), work.as_ref(), rest);
             }
             for j in 1..n {
                 for i in 0..j {

@@ -1,10 +1,9 @@
 //! Eigenvalues and eigenvectors.
 
-use faer::diag::DiagMut;
 use faer::dyn_stack::{MemStack, StackReq};
-use faer::linalg::evd::{self as by_faer, ComputeEigenvectors};
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use wick_core::Real;
+use wick_dense::Dense;
 
 use super::batch::*;
 use super::svd::{slice_of, sort};
@@ -16,16 +15,9 @@ fn cost(n: usize) -> f64 {
     1000.0 + 1.5 * (n * n) as f64 * n as f64
 }
 
-fn wanted(vectors: bool) -> ComputeEigenvectors {
-    if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No }
-}
-
 /// What [`decompose`] takes of a stack.
 pub(super) fn scratch<T: Float>(n: usize, vectors: bool) -> StackReq {
-    if n == 0 {
-        return StackReq::EMPTY;
-    }
-    by_faer::self_adjoint_evd_scratch::<T>(n, wanted(vectors), Par::Seq, Default::default())
+    if n == 0 { StackReq::EMPTY } else { T::eigh_scratch(n, vectors) }
 }
 
 /// Eigenvalues in rising order, and eigenvectors where they are wanted, of a symmetric matrix of
@@ -44,8 +36,7 @@ pub(super) fn decompose<T: Float>(
         return Ok(());
     }
     let mut u = u;
-    let (to, part) = (DiagMut::from_slice_mut(s), u.as_mut().map(|u| u.as_mut()));
-    by_faer::self_adjoint_evd(a, to, part, Par::Seq, stack, Default::default())
+    T::eigh(a, s, u.as_mut().map(|u| u.as_mut()), stack)
         .map_err(|_| Fault::matrix("has eigenvalues that did not converge"))?;
     sort(s, [u, None], |a, b| a <= b);
     Ok(())
@@ -120,12 +111,7 @@ pub(super) fn eig(
             Some(flat) if a.numel() > 0 => Some(Mats::<T>::columns(&flat?)),
             _ => None,
         };
-        let (par, how) = (Par::Seq, Default::default());
-        let none = ComputeEigenvectors::No;
-        let inner = match n {
-            0 => StackReq::EMPTY,
-            _ => by_faer::evd_scratch::<T>(n, none, wanted(with_vectors), par, how),
-        };
+        let inner = if n == 0 { StackReq::EMPTY } else { T::eig_scratch(n, with_vectors) };
         let parts = [matrix_scratch::<T>(n, 1), matrix_scratch::<T>(n, 1), matrix_scratch::<T>(n, n)];
         let room = StackReq::all_of(&parts).and(inner);
         let batch = Batch::new(&[a]);
@@ -143,8 +129,7 @@ pub(super) fn eig(
             }
             let (re, im) = (slice_of(&mut re), slice_of(&mut im));
             let right = with_vectors.then_some(u.as_mut());
-            let parts = (DiagMut::from_slice_mut(re), DiagMut::from_slice_mut(im));
-            by_faer::evd_real(source, parts.0, parts.1, None, right, par, rest, how)
+            T::eig(source, (re, im), right, rest)
                 .map_err(|_| Fault::matrix("has eigenvalues that did not converge"))?;
             for k in 0..n {
                 (values[2 * k], values[2 * k + 1]) = (re[k], im[k]);

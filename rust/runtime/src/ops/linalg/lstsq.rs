@@ -1,14 +1,10 @@
 //! Least squares.
 
 use faer::dyn_stack::{MemStack, StackReq};
-use faer::linalg::matmul::matmul as multiply;
-use faer::linalg::qr::col_pivoting::factor::{qr_in_place, qr_in_place_scratch};
-use faer::linalg::qr::col_pivoting::solve::{solve_lstsq_in_place, solve_lstsq_in_place_scratch};
-use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
-use faer::linalg::svd::ComputeSvdVectors;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use wick_core::ops::BinaryOp;
-use wick_core::{DType, named_ops};
+use wick_core::{DType, Real, named_ops};
+use wick_dense::Vectors;
 
 use super::batch::*;
 use super::lu::{Right, indices};
@@ -111,16 +107,13 @@ fn by_qr_scratch<T: Float>(m: usize, n: usize, k: usize) -> StackReq {
     if m < n || n == 0 {
         return StackReq::EMPTY;
     }
-    let (block, par) = (recommended_block_size::<T>(m, n), Par::Seq);
-    let factor = qr_in_place_scratch::<usize, T>(m, n, block, par, Default::default());
-    let solve = solve_lstsq_in_place_scratch::<usize, T>(m, n, block, k, par);
     let parts = [
         matrix_scratch::<T>(m, n),
-        matrix_scratch::<T>(block, n),
+        matrix_scratch::<T>(T::block(m, n), n),
         matrix_scratch::<T>(m, k),
         StackReq::new::<usize>(2 * n),
     ];
-    StackReq::all_of(&parts).and(factor.or(solve))
+    StackReq::all_of(&parts).and(T::least_squares_scratch(m, n, k))
 }
 
 /// Solves by QR factors with exchanged columns where the matrix is clearly of full rank.
@@ -131,32 +124,19 @@ fn by_qr<T: Float>(
     tolerance: Tolerance,
     stack: &mut MemStack,
 ) -> bool {
-    let (m, n, k, par) = (a.nrows(), a.ncols(), b.ncols(), Par::Seq);
-    let block = recommended_block_size::<T>(m, n);
+    let (m, n, k) = (a.nrows(), a.ncols(), b.ncols());
     let (mut qr, rest) = matrix::<T>(stack, m, n);
-    let (mut coeff, rest) = matrix::<T>(rest, block, n);
+    let (coeff, rest) = matrix::<T>(rest, T::block(m, n), n);
     let (mut rhs, rest) = matrix::<T>(rest, m, k);
     let (places, rest) = indices(rest, 2 * n);
     let (places, inverse) = places.split_at_mut(n);
     copy(qr.as_mut(), a);
-    let (_, order) = qr_in_place(
-        qr.as_mut(),
-        coeff.as_mut(),
-        places,
-        inverse,
-        par,
-        rest,
-        Default::default(),
-    );
-    let size = |i: usize| wick_core::Real::to_f64(qr[(i, i)]).abs();
-    let least = (0..n).map(size).fold(f64::INFINITY, f64::min);
+    copy(rhs.as_mut(), b);
     // The diagonal of R may say too much of the least singular value; near the limit that decides.
-    if least.is_nan() || least <= n as f64 * tolerance.rtol * size(0) {
+    let limit = <T as Real>::from_f64(n as f64 * tolerance.rtol);
+    if !T::least_squares(qr, coeff, (places, inverse), rhs.as_mut(), limit, rest) {
         return false;
     }
-    copy(rhs.as_mut(), b);
-    let (basis, r) = (qr.as_ref(), qr.as_ref().subrows(0, n));
-    solve_lstsq_in_place(basis, coeff.as_ref(), r, order, rhs.as_mut(), par, rest);
     copy(x, rhs.as_ref().subrows(0, n));
     true
 }
@@ -168,7 +148,7 @@ fn by_svd_scratch<T: Float>(m: usize, n: usize, k: usize) -> StackReq {
         matrix_scratch::<T>(n, size),
         matrix_scratch::<T>(n, m),
         matrix_scratch::<T>(m, k),
-        svd::scratch::<T>(m, n, ComputeSvdVectors::Thin),
+        svd::scratch::<T>(m, n, Vectors::Thin),
     ])
 }
 
@@ -187,9 +167,8 @@ fn by_svd<T: Float>(
     let (mut v, rest) = matrix::<T>(rest, n, size);
     let (mut inverse, rest) = matrix::<T>(rest, n, m);
     svd::decompose(a, s, Some(u.as_mut()), Some(v.as_mut()), rest)?;
-    let least = tolerance.least(wick_core::Real::to_f64(s[0]));
+    let least = tolerance.least(s[0].to_f64());
     let rank = invert_into(inverse.as_mut(), s, u.as_ref(), v, least);
-    let one = <T as wick_core::Real>::ONE;
-    multiply(x, Accum::Replace, inverse.as_ref(), b, one, Par::Seq);
+    T::multiply(x, false, inverse.as_ref(), b, T::ONE);
     Ok(rank)
 }

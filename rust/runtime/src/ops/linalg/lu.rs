@@ -1,14 +1,10 @@
 //! LU factors and what they give: determinants, inverses, solutions.
 
 use faer::dyn_stack::{MemStack, StackReq};
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_inverse::invert_unit_lower_triangular;
-use faer::linalg::triangular_solve::{
-    solve_unit_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use wick_core::kernels::linalg::{Triangular, lu_panel, substitute};
 use wick_core::{Arch, DType, Real};
+use wick_dense::Triangle;
 
 use super::batch::*;
 use crate::context::Context;
@@ -19,6 +15,9 @@ use crate::tensor::Tensor;
 
 /// Up to this many columns are factored without cutting them.
 const PANEL: usize = 16;
+
+const LOWER: Triangle = Triangle { upper: false, unit: true };
+const UPPER: Triangle = Triangle { upper: true, unit: false };
 
 /// Up to this size systems are solved by plain loops.
 const SMALL: usize = 16;
@@ -39,9 +38,9 @@ pub(super) fn factor<T: Float>(arch: Arch, a: MatMut<'_, T>, pivots: &mut [usize
     exchange(&mut right, &pivots[..half]);
     let (top, bottom) = left.as_ref().split_at_row(half);
     let (mut right_top, mut right_bottom) = right.split_at_row_mut(half);
-    solve_unit_lower_triangular_in_place(top, right_top.as_mut(), Par::Seq);
+    T::solve_triangular(top, right_top.as_mut(), LOWER);
     let minus = T::ZERO - T::ONE;
-    matmul(right_bottom.as_mut(), Accum::Add, bottom, right_top.as_ref(), minus, Par::Seq);
+    T::multiply(right_bottom.as_mut(), true, bottom, right_top.as_ref(), minus);
     factor(arch, right_bottom, &mut pivots[half..]);
     let (_, mut left_bottom) = left.split_at_row_mut(half);
     exchange(&mut left_bottom, &pivots[half..]);
@@ -107,8 +106,8 @@ fn solve_factored<T: Float>(arch: Arch, lu: MatMut<'_, T>, pivots: &[usize], x: 
             substitute(arch, columns(&mut lu), columns(&mut x), upper);
         }
     } else {
-        solve_unit_lower_triangular_in_place(lu.as_ref(), x.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(lu.as_ref(), x.as_mut(), Par::Seq);
+        T::solve_triangular(lu.as_ref(), x.as_mut(), LOWER);
+        T::solve_triangular(lu.as_ref(), x.as_mut(), UPPER);
     }
 }
 
@@ -273,9 +272,9 @@ fn inverse_of<T: Float>(
         order(pivots, rows);
         let (mut work, _) = matrix::<T>(rest, n, n);
         work.fill(T::ZERO);
-        invert_unit_lower_triangular(work.as_mut(), lu.as_ref(), Par::Seq);
+        T::invert_unit_lower(work.as_mut(), lu.as_ref());
         (0..n).for_each(|k| work[(k, k)] = T::ONE);
-        solve_upper_triangular_in_place(lu.as_ref(), work.as_mut(), Par::Seq);
+        T::solve_triangular(lu.as_ref(), work.as_mut(), UPPER);
         for (k, &column) in rows.iter().enumerate() {
             copy(result.as_mut().subcols_mut(column, 1), work.as_ref().subcols(k, 1));
         }

@@ -1,15 +1,9 @@
 //! QR factors.
 
 use faer::dyn_stack::{MemStack, StackReq};
-use faer::linalg::householder::{
-    apply_block_householder_sequence_on_the_left_in_place_scratch as apply_scratch,
-    apply_block_householder_sequence_on_the_left_in_place_with_conj as apply,
-};
-use faer::linalg::qr::no_pivoting::factor::{
-    qr_in_place, qr_in_place_scratch, recommended_block_size,
-};
-use faer::{Conj, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use wick_core::named_ops;
+use wick_dense::Reflections;
 
 use super::batch::*;
 use crate::context::Context;
@@ -29,10 +23,8 @@ named_ops! {
 }
 
 fn factor_scratch<T: Float>(m: usize, n: usize, cols: usize) -> StackReq {
-    let (k, block) = (m.min(n), recommended_block_size::<T>(m, n));
-    let inner = qr_in_place_scratch::<T>(m, n, block, Par::Seq, Default::default());
-    let outer = apply_scratch::<T>(m, block, cols);
-    StackReq::all_of(&[matrix_scratch::<T>(m, n), matrix_scratch::<T>(block, k), inner.or(outer)])
+    let coefficients = matrix_scratch::<T>(T::block(m, n), m.min(n));
+    StackReq::all_of(&[matrix_scratch::<T>(m, n), coefficients, T::qr_scratch(m, n, cols)])
 }
 
 /// Calls `give` with the factored matrix, R above its diagonal; then writes the columns of Q.
@@ -43,17 +35,15 @@ fn factor<T: Float>(
     give: impl FnOnce(MatRef<'_, T>),
 ) {
     let (m, n) = (source.nrows(), source.ncols());
-    let (k, block) = (m.min(n), recommended_block_size::<T>(m, n));
     let (mut qr, rest) = matrix::<T>(stack, m, n);
-    let (mut coeff, rest) = matrix::<T>(rest, block, k);
+    let (mut coeff, rest) = matrix::<T>(rest, T::block(m, n), m.min(n));
     copy(qr.as_mut(), source);
-    qr_in_place(qr.as_mut(), coeff.as_mut(), Par::Seq, rest, Default::default());
+    T::qr(qr.as_mut(), coeff.as_mut(), rest);
     give(qr.as_ref());
     if let Some(mut q) = q {
         q.fill(T::ZERO);
         (0..q.ncols()).for_each(|i| q[(i, i)] = T::ONE);
-        let basis = qr.as_ref().subcols(0, k);
-        apply(basis, coeff.as_ref(), Conj::No, q, Par::Seq, rest);
+        T::apply_q(Reflections { qr: qr.as_ref(), coefficients: coeff.as_ref() }, q, rest);
     }
 }
 

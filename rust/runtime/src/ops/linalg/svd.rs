@@ -1,11 +1,9 @@
 //! Singular values, and what follows from them: pseudoinverses, ranks, least squares.
 
 use faer::dyn_stack::{MemStack, StackReq};
-use faer::linalg::matmul::matmul;
-use faer::linalg::svd::{self as by_faer, ComputeSvdVectors};
-use faer::{Accum, MatMut, MatRef, Par};
-use faer::diag::DiagMut;
+use faer::{MatMut, MatRef};
 use wick_core::{DType, Real};
+use wick_dense::Vectors;
 
 use super::batch::*;
 use super::eigen;
@@ -19,11 +17,9 @@ pub(super) fn cost(m: usize, n: usize) -> f64 {
 }
 
 /// What [`decompose`] takes of a stack.
-pub(super) fn scratch<T: Float>(m: usize, n: usize, vectors: ComputeSvdVectors) -> StackReq {
+pub(super) fn scratch<T: Float>(m: usize, n: usize, vectors: Vectors) -> StackReq {
     // The operand may be taken as its transpose.
-    let (par, how) = (Par::Seq, Default::default());
-    let one = by_faer::svd_scratch::<T>(m, n, vectors, vectors, par, how);
-    one.or(by_faer::svd_scratch::<T>(n, m, vectors, vectors, par, how))
+    T::svd_scratch(m, n, vectors).or(T::svd_scratch(n, m, vectors))
 }
 
 /// Singular values in falling order, with U and V of A = U S Vᵀ where they are wanted.
@@ -45,8 +41,7 @@ pub(super) fn decompose<T: Float>(
     let lies_by_rows = a.row_stride() != 1 && a.col_stride() == 1;
     let (a, mut u, mut v) = if lies_by_rows { (a.transpose(), v, u) } else { (a, u, v) };
     let (u_part, v_part) = (u.as_mut().map(|u| u.as_mut()), v.as_mut().map(|v| v.as_mut()));
-    let to = DiagMut::from_slice_mut(s);
-    by_faer::svd(a, to, u_part, v_part, Par::Seq, stack, Default::default())
+    T::svd(a, s, u_part, v_part, stack)
         .map_err(|_| Fault::matrix("has singular values that did not converge"))?;
     sort(s, [u, v], |a, b| a >= b);
     Ok(())
@@ -99,7 +94,7 @@ pub(super) fn svd(
     let u = matrices(ctx, op, dtype, shape, (m, rows))?;
     let v = matrices(ctx, op, dtype, shape, (n, cols))?;
     let s = vectors(ctx, op, dtype, shape, k)?;
-    let which = if full { ComputeSvdVectors::Full } else { ComputeSvdVectors::Thin };
+    let which = if full { Vectors::Full } else { Vectors::Thin };
     with_float!(dtype, T => {
         let from = Mats::<T>::of(a);
         let to = (Mats::<T>::of(&u), Mats::<T>::columns(&s), Mats::<T>::of(&v));
@@ -124,7 +119,7 @@ pub(super) fn svdvals(ctx: &Context, op: &'static str, a: &Tensor) -> Result<Ten
     with_float!(dtype, T => {
         let (from, to) = (Mats::<T>::of(a), Mats::<T>::columns(&s));
         let batch = Batch::new(&[a]);
-        let room = scratch::<T>(m, n, ComputeSvdVectors::No);
+        let room = scratch::<T>(m, n, Vectors::No);
         batch.each(ctx, (op, &[a]), cost(m, n), room, &|i, stack| {
             // SAFETY: an operand's and a result's matrix.
             let (source, s) = unsafe { (from.at(batch.offset(0, i)), to.slice(i)) };
@@ -231,7 +226,7 @@ pub(super) fn invert_into<T: Float>(
             v[(i, j)] = if kept { v[(i, j)] * factor } else { T::ZERO };
         }
     }
-    matmul(to, Accum::Replace, v.as_ref(), u.transpose(), T::ONE, Par::Seq);
+    T::multiply(to, false, v.as_ref(), u.transpose(), T::ONE);
     rank
 }
 
@@ -256,7 +251,7 @@ pub(super) fn pinv(
     with_float!(dtype, T => {
         let (from, to) = (Mats::<T>::of(a), Mats::<T>::of(&out));
         let batch = Batch::new(&[a]);
-        let inner = scratch::<T>(m, n, ComputeSvdVectors::Thin).or(eigen::scratch::<T>(n, true));
+        let inner = scratch::<T>(m, n, Vectors::Thin).or(eigen::scratch::<T>(n, true));
         let parts = [matrix_scratch::<T>(m, k), matrix_scratch::<T>(n, k), matrix_scratch::<T>(k, 1)];
         let room = StackReq::all_of(&parts).and(inner);
         batch.each(ctx, (op, &[a]), 2.0 * cost(m, n), room, &|i, stack| {
