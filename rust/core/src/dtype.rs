@@ -51,6 +51,7 @@ impl DType {
     }
 
     /// Bytes an element.
+    #[inline]
     pub const fn size(self) -> usize {
         match self {
             DType::F64 | DType::I64 => 8,
@@ -77,6 +78,7 @@ impl DType {
     }
 
     /// Its rank in promotion.
+    #[inline]
     pub const fn category(self) -> Category {
         match self {
             DType::F64 | DType::F32 | DType::F16 | DType::BF16 => Category::Float,
@@ -110,6 +112,7 @@ impl DType {
     }
 
     /// The type that holds both, as libtorch's `promote_types`.
+    #[inline]
     pub fn promote(self, other: DType) -> DType {
         use DType::*;
         if self == other {

@@ -148,32 +148,38 @@ impl Layout {
     }
 
     /// Sizes, outermost first.
+    #[inline]
     pub fn shape(&self) -> &[i64] {
         &self.sizes[..self.rank as usize]
     }
 
     /// Strides in elements.
+    #[inline]
     pub fn strides(&self) -> &[i64] {
         &self.strides[..self.rank as usize]
     }
 
     /// Elements from the start of the storage to the first element.
+    #[inline]
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
     /// Bytes from the start of the storage to the first element. It wraps where an empty layout's
     /// offset lies beyond any address: nothing is read there.
+    #[inline]
     pub fn byte_offset(&self, dtype: DType) -> isize {
         (self.offset as isize).wrapping_mul(dtype.size() as isize)
     }
 
     /// Number of dimensions.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// Number of elements.
+    #[inline]
     pub fn numel(&self) -> i64 {
         self.shape().iter().product()
     }
@@ -192,6 +198,7 @@ impl Layout {
     }
 
     /// Whether elements lie in row-major order without gaps.
+    #[inline]
     pub fn is_contiguous(&self) -> bool {
         let mut stride = 1;
         for d in (0..self.rank()).rev() {

@@ -57,6 +57,7 @@ impl Nest {
     }
 
     /// One loop of `n` over operands that lie densely; those in `constant` stay on one element.
+    #[inline]
     pub fn flat(n: i64, constant: &[bool]) -> Nest {
         let mut out =
             Nest { rank: 1, sizes: [n; MAX_RANK], strides: [[0; MAX_RANK]; MAX_OPERANDS] };
@@ -67,6 +68,7 @@ impl Nest {
     }
 
     /// Iterations in all.
+    #[inline]
     pub fn numel(&self) -> i64 {
         self.sizes[..self.rank].iter().product()
     }
@@ -77,11 +79,13 @@ impl Nest {
     }
 
     /// Whether there is one loop only.
+    #[inline]
     pub fn is_flat(&self) -> bool {
         self.rank == 1
     }
 
     /// Length of the innermost loop.
+    #[inline]
     pub fn inner(&self) -> i64 {
         self.sizes[self.rank - 1]
     }
@@ -97,16 +101,19 @@ impl Nest {
     }
 
     /// An operand's stride in the innermost loop.
+    #[inline]
     pub fn inner_stride(&self, operand: usize) -> i64 {
         self.strides[operand][self.rank - 1]
     }
 
     /// Whether an operand stays on one element.
+    #[inline]
     pub fn is_constant(&self, operand: usize) -> bool {
         self.strides[operand][..self.rank].iter().all(|s| *s == 0)
     }
 
     /// An operand's element offset at a flat position.
+    #[inline]
     pub fn offset(&self, operand: usize, position: i64) -> i64 {
         if self.rank == 1 {
             return position * self.strides[operand][0];

@@ -1,10 +1,12 @@
 //! What a compute type can do, integers and floats alike. Integer arithmetic wraps, as in libtorch.
 
-use crate::scalar::Real;
+use crate::scalar::{Fused, Real};
 
 /// A compute type: f64 f32 i64 i32 i16 i8 u8.
 #[allow(missing_docs)]
 pub trait Number: Copy + PartialOrd + PartialEq + Send + Sync + core::fmt::Debug + 'static {
+    /// For floats the type whose functions fuse; integers themselves.
+    type Fused: Number;
     const ZERO: Self;
     const ONE: Self;
     /// The least value (negative infinity for floats).
@@ -99,6 +101,7 @@ macro_rules! integer {
     ($($t:ident $signed:literal;)*) => {$(
         #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
         impl Number for $t {
+            type Fused = $t;
             const ZERO: $t = 0;
             const ONE: $t = 1;
             const LOWEST: $t = $t::MIN;
@@ -183,6 +186,7 @@ integer! {
 macro_rules! float {
     ($($t:ident)*) => {$(
         impl Number for $t {
+            type Fused = Fused<$t>;
             const ZERO: $t = 0.0;
             const ONE: $t = 1.0;
             const LOWEST: $t = $t::NEG_INFINITY;

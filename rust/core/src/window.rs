@@ -19,6 +19,7 @@ impl Dim {
     }
 
     /// How many iterations; none where the range is empty or the step is not positive.
+    #[inline]
     pub fn iterations(&self) -> i64 {
         if self.end <= self.start || self.step < 1 {
             return 0;
@@ -36,6 +37,7 @@ pub struct Window {
 
 impl Window {
     /// A window of the given dimensions, outermost first; at most [`MAX_DIMS`].
+    #[inline]
     pub fn new(dims: &[Dim]) -> Window {
         let mut out = Window { rank: dims.len(), dims: [Dim::upto(1); MAX_DIMS] };
         out.dims[..dims.len()].copy_from_slice(dims);
@@ -43,21 +45,25 @@ impl Window {
     }
 
     /// One dimension `[0, n)`.
+    #[inline]
     pub fn flat(n: i64) -> Window {
         Window::new(&[Dim::upto(n)])
     }
 
     /// The dimensions.
+    #[inline]
     pub fn dims(&self) -> &[Dim] {
         &self.dims[..self.rank]
     }
 
     /// One dimension.
+    #[inline]
     pub fn dim(&self, d: usize) -> Dim {
         self.dims[d]
     }
 
     /// Iterations in all.
+    #[inline]
     pub fn iterations(&self) -> i64 {
         self.dims().iter().map(Dim::iterations).product()
     }

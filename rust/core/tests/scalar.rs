@@ -1,8 +1,10 @@
 //! Accuracy and special values of the elementary functions.
 //!
 //! Each test prints the worst error it met, in units of the result's last place (ulp):
-//! `cargo test -p wick-core --test scalar -- --nocapture`. `WICK_ULP_DENSE=1` samples the `f32`
+//! `cargo test -p wick-core --test scalar -- --nocapture`; a `+` marks the fused form. `WICK_ULP_DENSE=1` samples the `f32`
 //! functions 50 times as densely.
+
+mod common;
 
 use wick_core::scalar::Real;
 
@@ -79,6 +81,10 @@ macro_rules! f32_table {
         let mut failed = Vec::new();
         $(if !check_f32(stringify!($name), $limit, $floor, <f32 as Real>::$name, $reference) {
             failed.push(stringify!($name));
+        }
+        let fused = |x| common::fused(x).map_or_else(|| Real::$name(x), |x| Real::$name(x).get());
+        if !check_f32(concat!(stringify!($name), "+"), $limit, $floor, fused, $reference) {
+            failed.push(concat!(stringify!($name), "+"));
         })*
         failed
     }};
@@ -128,7 +134,7 @@ fn f32_functions_of_two_arguments_are_within_their_ulp() {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
     };
-    let mut worst = [0.0f64; 4];
+    let mut worst = [0.0f64; 5];
     for i in 0..400_000 {
         let (a, b) = (next(), next());
         let (mut x, mut y) = (f32::from_bits(a), f32::from_bits(b));
@@ -146,15 +152,20 @@ fn f32_functions_of_two_arguments_are_within_their_ulp() {
             error_f32(Real::atan2(x, y), libm::atan2(wx, wy), 0.0),
             error_f32(Real::hypot(x, y), libm::hypot(wx, wy), 0.0),
             error_f32(Real::fmod(x, y), libm::fmod(wx, wy), 0.0),
+            match (common::fused(x), common::fused(y)) {
+                (Some(x), Some(y)) => error_f32(Real::pow(x, y).get(), libm::pow(wx, wy), 0.0),
+                _ => 0.0,
+            },
         ]) {
             *worst = worst.max(ulp);
         }
     }
     println!(
-        "f32 pow {:.3}, atan2 {:.3}, hypot {:.3}, fmod {} ulp",
-        worst[0], worst[1], worst[2], worst[3]
+        "f32 pow {:.3}, atan2 {:.3}, hypot {:.3}, fmod {}, pow+ {:.3} ulp",
+        worst[0], worst[1], worst[2], worst[3], worst[4]
     );
     assert!(worst[0] <= 2.0 && worst[1] <= 2.0 && worst[2] <= 0.501 && worst[3] == 0.0);
+    assert!(worst[4] <= 2.0);
 }
 
 /// Arguments, the rounded result, and what rounding took away in ulp.
@@ -211,10 +222,20 @@ fn error_f64(got: f64, want: f64, residual: f64, floor: f64) -> f64 {
 fn f64_functions_are_within_their_ulp() {
     type F1 = fn(f64) -> f64;
     type F2 = fn(f64, f64) -> f64;
-    macro_rules! names { ($($n:ident)*) => { &[$((stringify!($n), <f64 as Real>::$n)),*] } }
-    let one: &[(&str, F1)] = names!(exp exp2 expm1 ln log2 log10 log1p sin cos tan asin acos atan sinh cosh
+    macro_rules! names {
+        (@args $args:tt $($n:ident)*) => { &[$(names!(@row $args $n)),*] };
+        (@row ($($x:ident)*) $n:ident) => {(
+            stringify!($n),
+            |$($x),*| Real::$n($($x),*),
+            |$($x),*| match ($(common::fused($x),)*) {
+                ($(Some($x),)*) => Real::$n($($x),*).get(),
+                _ => Real::$n($($x),*),
+            },
+        )};
+    }
+    let one: &[(&str, F1, F1)] = names!(@args (x) exp exp2 expm1 ln log2 log10 log1p sin cos tan asin acos atan sinh cosh
         tanh asinh acosh atanh sigmoid erf erfc erfinv lgamma digamma rsqrt);
-    let two: &[(&str, F2)] = names!(pow atan2 hypot fmod);
+    let two: &[(&str, F2, F2)] = names!(@args (x y) pow atan2 hypot fmod);
     let mut failed = Vec::new();
     let tables = golden();
     assert_eq!(tables.len(), one.len() + two.len());
@@ -230,21 +251,28 @@ fn f64_functions_are_within_their_ulp() {
             "digamma" => 1.0 + (1.0 + (-x).max(0.0)).ln(),
             _ => 0.0,
         };
-        let f1 = one.iter().find(|f| f.0 == name).map(|f| f.1);
-        let f2 = two.iter().find(|f| f.0 == name).map(|f| f.1);
+        let f1 = one.iter().find(|f| f.0 == name);
+        let f2 = two.iter().find(|f| f.0 == name);
         assert!(!records.is_empty());
-        let mut worst = (0.0, [0.0, 0.0], 0.0, 0.0);
-        for ([x, y], want, residual) in records {
-            let got = f1.map_or_else(|| f2.unwrap()(x, y), |f| f(x));
-            let ulp = error_f64(got, want, residual, floor(x));
-            if ulp > worst.0 {
-                worst = (ulp, [x, y], got, want);
+        for fused in [false, true] {
+            let mut worst = (0.0, [0.0, 0.0], 0.0, 0.0);
+            for &([x, y], want, residual) in &records {
+                let got = match (f1, f2) {
+                    (Some(f), _) => (if fused { f.2 } else { f.1 })(x),
+                    (_, f) => f.map(|f| if fused { f.2 } else { f.1 }).unwrap()(x, y),
+                };
+                let ulp = error_f64(got, want, residual, floor(x));
+                if ulp > worst.0 {
+                    worst = (ulp, [x, y], got, want);
+                }
             }
-        }
-        let (ulp, [x, y], got, want) = worst;
-        println!("f64 {name:8} {ulp:7.3} ulp at {x:e} {y:e} (got {got:e}, want {want:e})");
-        if ulp > limit {
-            failed.push(name);
+            let (ulp, [x, y], got, want) = worst;
+            let plus = if fused { "+" } else { "" };
+            let name = format!("{name}{plus}");
+            println!("f64 {name:8} {ulp:7.3} ulp at {x:e} {y:e} (got {got:e}, want {want:e})");
+            if ulp > limit {
+                failed.push(name);
+            }
         }
     }
     assert!(failed.is_empty(), "beyond their limit: {failed:?}");

@@ -1,8 +1,10 @@
 //! Special values of the elementary functions, rounding to integers, and the same bits at
-//! every CPU level.
+//! every CPU level that rounds alike.
+
+mod common;
 
 use pulp::{Arch, Simd, WithSimd};
-use wick_core::scalar::Real;
+use wick_core::scalar::{Fused, Real};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
@@ -22,6 +24,18 @@ impl Bits for f32 {
 impl Bits for f64 {
     fn bits(self) -> u64 {
         self.to_bits()
+    }
+}
+
+impl Bits for Fused<f32> {
+    fn bits(self) -> u64 {
+        self.get().bits()
+    }
+}
+
+impl Bits for Fused<f64> {
+    fn bits(self) -> u64 {
+        self.get().bits()
     }
 }
 
@@ -171,6 +185,10 @@ fn special_values_of_one<T: Bits>() {
 fn special_values() {
     special_values_of_one::<f32>();
     special_values_of_one::<f64>();
+    if common::fused(1.0).is_some() {
+        special_values_of_one::<Fused<f32>>();
+        special_values_of_one::<Fused<f64>>();
+    }
 }
 
 /// BR-079, and the special cases of C99 annex F.9.4.4.
@@ -252,6 +270,10 @@ fn special_powers<T: Bits>() {
 fn br_079_special_powers() {
     special_powers::<f32>();
     special_powers::<f64>();
+    if common::fused(1.0).is_some() {
+        special_powers::<Fused<f32>>();
+        special_powers::<Fused<f64>>();
+    }
     assert_eq!(Real::pow(-1.0, 9_007_199_254_740_991.0), -1.0);
     assert_eq!(Real::pow(-1.0, 9_007_199_254_740_992.0), 1.0);
 }
@@ -336,6 +358,10 @@ fn special_pairs<T: Bits>() {
 fn br_075_remainders_and_other_pairs() {
     special_pairs::<f32>();
     special_pairs::<f64>();
+    if common::fused(1.0).is_some() {
+        special_pairs::<Fused<f32>>();
+        special_pairs::<Fused<f64>>();
+    }
     // Against integer arithmetic on the stored value.
     let stored = 1e20f32 as u128;
     assert_eq!(Real::fmod(1e20f32, 7.0), (stored % 7) as f32);
@@ -403,15 +429,29 @@ fn levels() -> Vec<Arch> {
     levels
 }
 
-fn check_levels<T: Bits>(name: &str, inputs: &[T], f: impl Fn(T) -> T + Copy) {
-    for level in levels() {
-        let mut out = vec![T::ZERO; inputs.len()];
-        level.dispatch(Run(inputs, &mut out, f));
-        for (&x, &got) in inputs.iter().zip(&out) {
-            let want = f(x);
-            assert!(same(got, want), "{name}({x:?}) is {got:?} at {level:?}, {want:?} alone");
+/// A function of the plain and of the fused type: all levels but the scalar one fuse.
+macro_rules! check_levels {
+    ($name:expr, $inputs:expr, $f:expr) => {{
+        let inputs = $inputs;
+        for level in levels() {
+            let scalar = matches!(level, Arch::Scalar);
+            let mut plain = inputs.to_vec();
+            level.dispatch(Run(inputs, &mut plain, $f));
+            let mut out: Vec<_> = inputs.iter().filter_map(|&x| common::fused(x)).collect();
+            let fused = out.clone();
+            if !scalar {
+                level.dispatch(Run(&fused, &mut out, $f));
+            }
+            for (i, &x) in inputs.iter().enumerate() {
+                let want = $f(x);
+                assert!(same(plain[i], want), "{}({x:?}) is {:?} at {level:?}", $name, plain[i]);
+                if !scalar {
+                    let want = $f(fused[i]);
+                    assert!(same(out[i], want), "{}+({x:?}) is {:?} at {level:?}", $name, out[i]);
+                }
+            }
         }
-    }
+    }};
 }
 
 #[test]
@@ -419,13 +459,16 @@ fn all_cpu_levels_give_the_same_bits() {
     let f32s: Vec<f32> = (0..=u32::MAX).step_by(400_009).map(f32::from_bits).collect();
     let f64s: Vec<f64> =
         (0..10_000u64).map(|i| f64::from_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    fn third<T: Real>(x: T) -> T {
+        x.pow(T::ONE / T::from_f64(3.0))
+    }
     macro_rules! levels {
         ($($name:ident)*) => {$(
-            check_levels(stringify!($name), &f32s, |x| Real::$name(x));
-            check_levels(stringify!($name), &f64s, |x| Real::$name(x));
+            check_levels!(stringify!($name), &f32s, Real::$name);
+            check_levels!(stringify!($name), &f64s, Real::$name);
         )*};
     }
     levels!(exp exp2 expm1 ln log2 log10 log1p sin cos tan sinh cosh tanh sigmoid erf erfc sqrt rsqrt floor ceil trunc round);
-    check_levels("pow", &f32s, |x| Real::pow(x, 1.0 / 3.0));
-    check_levels("pow", &f64s, |x| Real::pow(x, 1.0 / 3.0));
+    check_levels!("pow", &f32s, third);
+    check_levels!("pow", &f64s, third);
 }

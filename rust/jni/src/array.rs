@@ -1,10 +1,12 @@
 //! Java's primitive arrays: short ones are read into a small vector, long ones copied in bulk.
 
 use jni::EnvUnowned;
-use jni::objects::JLongArray;
+use jni::objects::{JDoubleArray, JLongArray};
 use jni::sys::{jarray, jsize};
 use wick_core::Bool;
-use wick_runtime::{Error, Result};
+use wick_runtime::{Error, Result, Tensor};
+
+use crate::runtime::runtime;
 
 /// A few numbers (sizes, dimensions) without a heap allocation.
 pub struct Longs {
@@ -155,6 +157,16 @@ pub fn all_longs(env: &EnvUnowned, array: &JLongArray) -> Result<Vec<i64>> {
     Ok(out)
 }
 
+/// All numbers of a double[] of any length.
+pub fn doubles(env: &EnvUnowned, array: &JDoubleArray) -> Result<Vec<f64>> {
+    let raw = array.as_raw();
+    let length = length(env, raw)?;
+    let mut out = vec![0f64; length];
+    // SAFETY: a double[] of that length.
+    unsafe { f64::get(env, raw, out.as_mut_ptr(), length as jsize) };
+    Ok(out)
+}
+
 /// Writes numbers to the start of a long[], which must have room for them.
 pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Result<()> {
     let raw = array.as_raw();
@@ -164,4 +176,16 @@ pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Resu
     // SAFETY: a long[] with room.
     unsafe { i64::set(env, raw, values.as_ptr(), values.len() as jsize) };
     Ok(())
+}
+
+/// Writes handles for new tensors to the start of a long[]; where that fails, none of them lives on.
+pub fn give_all(env: &EnvUnowned, array: &JLongArray, tensors: Vec<Tensor>) -> Result<()> {
+    let rt = runtime();
+    let mut handles = Vec::with_capacity(tensors.len());
+    let made = tensors.into_iter().try_for_each(|t| rt.own(t).map(|h| handles.push(h)));
+    made.and_then(|()| write_longs(env, array, &handles)).inspect_err(|_| {
+        for handle in &handles {
+            rt.tensors.close(*handle);
+        }
+    })
 }

@@ -1,13 +1,15 @@
 //! The recycling allocator: blocks freed at scope exit serve the next operations, 64-byte aligned
 //! and uninitialised. Its cache is bounded and visible, and a cap turns exhaustion into an error.
+//! Small ones pass it by: threads keep them whole (`pool.rs`).
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::handle::shard_of_thread;
+use crate::pool::{self, Pools};
 
 /// Alignment of every block, in bytes.
 pub const ALIGN: usize = 64;
@@ -18,6 +20,12 @@ const MAPPED: usize = 1 << 20;
 /// Blocks from this size on are aligned to and advised as huge pages.
 const HUGE: usize = 2 << 20;
 
+/// Blocks up to this size are small.
+pub(crate) const SMALL: usize = 4096;
+
+/// Classes of small blocks.
+pub(crate) const SMALL_CLASSES: usize = 32;
+
 const SHARDS: usize = 16;
 
 /// 8 classes an octave waste at most an eighth; below 512 bytes, multiples of 64.
@@ -25,7 +33,7 @@ const SHARDS: usize = 16;
 const CLASSES: usize = 8 + 8 * 40;
 
 /// The size class of a request, and the bytes it gets.
-fn class_of(bytes: usize) -> (usize, usize) {
+pub(crate) fn class_of(bytes: usize) -> (usize, usize) {
     if bytes <= 512 {
         let n = bytes.div_ceil(ALIGN).max(1);
         return (n - 1, n * ALIGN);
@@ -46,6 +54,8 @@ pub struct Memory {
     pub cap: usize,
 }
 
+/// Free blocks by class.
+#[derive(Default)]
 struct FreeLists {
     classes: Vec<Vec<NonNull<u8>>>,
 }
@@ -53,8 +63,24 @@ struct FreeLists {
 // SAFETY: free blocks belong to whoever holds the lock.
 unsafe impl Send for FreeLists {}
 
+thread_local! {
+    static SHARD: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// A small number that spreads threads over shards.
+fn shard_of_thread() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    SHARD.with(|shard| {
+        if shard.get() == usize::MAX {
+            shard.set(NEXT.fetch_add(1, Relaxed) & 0xFFFF);
+        }
+        shard.get()
+    })
+}
+
 /// Hands out and recycles blocks.
 pub struct Allocator {
+    pools: Pools,
     shards: [Mutex<FreeLists>; SHARDS],
     large: Mutex<FreeLists>,
     live: AtomicUsize,
@@ -64,12 +90,18 @@ pub struct Allocator {
     cache_limit: AtomicUsize,
 }
 
-/// A block of the allocator; whoever holds it gives it back.
+impl std::fmt::Debug for Allocator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.memory().fmt(f)
+    }
+}
+
+/// A block of the allocator; whoever holds it gives it back, once.
 #[derive(Debug)]
 pub struct Block {
     ptr: NonNull<u8>,
-    class: u32,
-    size: usize,
+    pub(crate) class: u32,
+    pub(crate) size: usize,
 }
 
 // SAFETY: a block is owned memory.
@@ -85,18 +117,19 @@ impl Block {
 }
 
 impl Allocator {
-    /// With a cap in bytes on live and cached memory together.
-    pub fn new(cap: usize) -> Allocator {
-        let lists = || Mutex::new(FreeLists { classes: Vec::new() });
-        let out = Allocator {
-            shards: std::array::from_fn(|_| lists()),
-            large: lists(),
+    /// With a cap in bytes on live and cached memory together. It stays for the process's life:
+    /// a counted reference in every storage would cost each tensor two atomic operations.
+    pub fn new(cap: usize) -> &'static Allocator {
+        let out = Box::leak(Box::new(Allocator {
+            pools: Default::default(),
+            shards: Default::default(),
+            large: Default::default(),
             live: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             cached: AtomicUsize::new(0),
             cap: AtomicUsize::new(0),
             cache_limit: AtomicUsize::new(0),
-        };
+        }));
         out.set_cap(cap);
         out
     }
@@ -112,21 +145,29 @@ impl Allocator {
 
     /// The counters now.
     pub fn memory(&self) -> Memory {
+        let pooled = self.pools.bytes();
+        let live = self.live.load(Relaxed).saturating_sub(pooled);
         Memory {
-            live: self.live.load(Relaxed),
-            peak: self.peak.load(Relaxed),
-            cached: self.cached.load(Relaxed),
+            live,
+            peak: self.peak.load(Relaxed).max(live),
+            cached: self.cached.load(Relaxed) + pooled,
             cap: self.cap.load(Relaxed),
         }
     }
 
     /// Makes the peak start again from what is live.
     pub fn reset_peak(&self) {
-        self.peak.store(self.live.load(Relaxed), Relaxed);
+        self.peak.store(self.memory().live, Relaxed);
     }
 
-    fn lists(&self, size: usize) -> &Mutex<FreeLists> {
-        if size >= MAPPED { &self.large } else { &self.shards[shard_of_thread() % SHARDS] }
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    fn lists(&self, size: usize) -> MutexGuard<'_, FreeLists> {
+        let shard =
+            if size >= MAPPED { &self.large } else { &self.shards[shard_of_thread() % SHARDS] };
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// At least `bytes` bytes, uninitialised.
@@ -139,11 +180,12 @@ impl Allocator {
             return Err(fail());
         }
         let (class, size) = class_of(bytes);
-        self.reserve(size).ok_or_else(fail)?;
-        let recycled = {
-            let mut lists = self.lists(size).lock().unwrap_or_else(|e| e.into_inner());
-            lists.classes.get_mut(class).and_then(Vec::pop)
-        };
+        let reserved = self.reserve(size).or_else(|| {
+            pool::empty(self);
+            self.reserve(size)
+        });
+        reserved.ok_or_else(fail)?;
+        let recycled = self.lists(size).classes.get_mut(class).and_then(Vec::pop);
         if let Some(ptr) = recycled {
             self.cached.fetch_sub(size, Relaxed);
             return Ok(Block { ptr, class: class as u32, size });
@@ -180,15 +222,15 @@ impl Allocator {
     }
 
     /// Takes a block back: into the cache, or to the system where the cache is full.
-    pub fn free(&self, block: Block) {
-        let Block { ptr, class, size } = block;
+    pub fn free(&self, block: &Block) {
+        let Block { ptr, class, size } = *block;
         self.live.fetch_sub(size, Relaxed);
         if self.cached.fetch_add(size, Relaxed) + size > self.cache_limit.load(Relaxed) {
             self.cached.fetch_sub(size, Relaxed);
             system_free(ptr, size);
             return;
         }
-        let mut lists = self.lists(size).lock().unwrap_or_else(|e| e.into_inner());
+        let mut lists = self.lists(size);
         let class = class as usize;
         if lists.classes.len() <= class {
             lists.classes.resize_with(class + 1, Vec::new);
@@ -198,12 +240,10 @@ impl Allocator {
 
     /// Returns the whole cache to the system.
     pub fn trim(&self) {
+        pool::empty(self);
         for shard in self.shards.iter().chain([&self.large]) {
-            let lists = {
-                let mut lists = shard.lock().unwrap_or_else(|e| e.into_inner());
-                std::mem::take(&mut lists.classes)
-            };
-            for (class, blocks) in lists.into_iter().enumerate() {
+            let lists = std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner));
+            for (class, blocks) in lists.classes.into_iter().enumerate() {
                 let size = size_of_class(class);
                 for ptr in blocks {
                     self.cached.fetch_sub(size, Relaxed);
@@ -212,12 +252,6 @@ impl Allocator {
             }
         }
         trim_heap();
-    }
-}
-
-impl Drop for Allocator {
-    fn drop(&mut self) {
-        self.trim();
     }
 }
 
@@ -360,13 +394,13 @@ mod tests {
         let block = a.allocate(3 << 20).unwrap();
         let (ptr, live) = (block.ptr(), a.memory().live);
         assert_eq!(ptr as usize % ALIGN, 0);
-        a.free(block);
+        a.free(&block);
         assert_eq!((a.memory().live, a.memory().cached), (0, live));
         let again = a.allocate(3 << 20).unwrap();
         assert_eq!(again.ptr(), ptr);
         assert!(matches!(a.allocate(14 << 20), Err(Error::OutOfMemory { .. })));
         assert_eq!(a.memory().live, live);
-        a.free(again);
+        a.free(&again);
         a.trim();
         assert_eq!(a.memory().cached, 0);
         assert_eq!(a.memory().peak, live);
@@ -376,7 +410,7 @@ mod tests {
     fn bounds_the_cache() {
         let a = Allocator::new(16 << 20);
         let blocks: Vec<_> = (0..4).map(|_| a.allocate(3 << 20).unwrap()).collect();
-        blocks.into_iter().for_each(|b| a.free(b));
+        blocks.into_iter().for_each(|b| a.free(&b));
         assert!(a.memory().cached <= 4 << 20);
     }
 }

@@ -2,7 +2,7 @@
 //! process may have several contexts, independent of each other.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use once_cell::sync::OnceCell;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -30,7 +30,7 @@ const PARTS_A_THREAD: usize = 4;
 
 /// Services shared by operations.
 pub struct Context {
-    allocator: Arc<Allocator>,
+    allocator: &'static Allocator,
     arch: Arch,
     threads: AtomicUsize,
     pool: OnceCell<ThreadPool>,
@@ -44,11 +44,17 @@ impl Default for Context {
     }
 }
 
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.allocator.trim();
+    }
+}
+
 impl Context {
     /// With a memory cap in bytes and a number of threads (the caller counts as one).
     pub fn new(cap: usize, threads: usize) -> Context {
         Context {
-            allocator: Arc::new(Allocator::new(cap)),
+            allocator: Allocator::new(cap),
             arch: arch_of(std::env::var("WICK_CPU").ok().as_deref()),
             threads: AtomicUsize::new(threads.max(1)),
             pool: OnceCell::new(),
@@ -57,8 +63,8 @@ impl Context {
     }
 
     /// Its memory.
-    pub fn allocator(&self) -> &Arc<Allocator> {
-        &self.allocator
+    pub fn allocator(&self) -> &'static Allocator {
+        self.allocator
     }
 
     /// The CPU level that kernels run at.

@@ -1,44 +1,26 @@
 //! The table that handles point into. A handle is a slot and a generation, so a stale one is found
 //! out and never followed; a call pins its slot, so closing a tensor that another thread works on
-//! frees it when that work is done. A pin is one compare-and-swap on the slot; there is no lock
-//! but the free lists', which are sharded by thread.
+//! frees it when that work is done. A pin is one compare-and-swap on the slot; there is no lock.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::sync::{Arc, Mutex};
+
+use crate::slots::Slots;
 
 const SLOT_BITS: u32 = 26;
 const TAG_BITS: u32 = 4;
-const SHARDS: usize = 16;
 
 /// Slots of the first chunk; each further chunk is twice as long, so that slots never move.
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = (SLOT_BITS as usize) - 9;
 
-/// How many fresh slots a shard takes at a time.
-const RUN: u32 = 32;
-
 const LIVE: u64 = 1 << 31;
 const CLOSED: u64 = 1 << 30;
 const PINS: u64 = CLOSED - 1;
-
-thread_local! {
-    static SHARD: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// A small number that spreads threads over shards.
-pub fn shard_of_thread() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    SHARD.with(|shard| {
-        if shard.get() == usize::MAX {
-            shard.set(NEXT.fetch_add(1, Relaxed) & 0xFFFF);
-        }
-        shard.get()
-    })
-}
 
 struct Slot<T> {
     /// Generation in the upper half; LIVE, CLOSED and the pin count in the lower.
@@ -51,10 +33,7 @@ struct Slot<T> {
 pub struct Table<T> {
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
     growth: Mutex<()>,
-    next: AtomicU32,
-    free: [Mutex<Vec<u32>>; SHARDS],
-    made: AtomicU64,
-    freed: AtomicU64,
+    slots: Arc<Slots>,
 }
 
 // SAFETY: values are reached through pins and closed slots only, which order their accesses; a
@@ -81,10 +60,7 @@ impl<T> Default for Table<T> {
         Table {
             chunks: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
             growth: Mutex::new(()),
-            next: AtomicU32::new(0),
-            free: std::array::from_fn(|_| Mutex::new(Vec::new())),
-            made: AtomicU64::new(0),
-            freed: AtomicU64::new(0),
+            slots: Arc::default(),
         }
     }
 }
@@ -110,31 +86,20 @@ impl<T> Table<T> {
         }
     }
 
-    fn take_slot(&self) -> Option<u32> {
-        let mut free =
-            self.free[shard_of_thread() % SHARDS].lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(index) = free.pop() {
-            return Some(index);
-        }
-        let first =
-            self.next.fetch_update(Relaxed, Relaxed, |n| (n < 1 << SLOT_BITS).then_some(n + RUN));
-        let first = first.ok()?;
-        for index in [first, first + RUN - 1] {
-            self.grow(chunk_of(index).0);
-        }
-        free.extend((first + 1..first + RUN).rev());
-        Some(first)
-    }
-
     /// A handle for a value; none where 2^26 are live.
     pub fn insert(&self, tag: u8, value: T) -> Option<i64> {
-        let index = self.take_slot()?;
-        let slot = self.slot(index)?;
+        let index = self.slots.take(1 << SLOT_BITS)?;
+        let slot = match self.slot(index) {
+            Some(slot) => slot,
+            None => {
+                self.grow(chunk_of(index).0);
+                self.slot(index)?
+            }
+        };
         let generation = slot.state.load(Acquire) >> 32;
         // SAFETY: a free slot is ours alone until its state says LIVE.
         unsafe { (*slot.value.get()).write(value) };
         slot.state.store(generation << 32 | LIVE, Release);
-        self.made.fetch_add(1, Relaxed);
         Some(
             (generation << (SLOT_BITS + TAG_BITS)) as i64
                 | (index << TAG_BITS) as i64
@@ -201,19 +166,13 @@ impl<T> Table<T> {
         // A generation never comes back: a slot that has used them all is retired.
         let last = generation == u32::MAX as u64;
         slot.state.store(if last { 0 } else { (generation + 1) << 32 }, Release);
-        if !last {
-            let shard = &self.free[shard_of_thread() % SHARDS];
-            shard.lock().unwrap_or_else(|e| e.into_inner()).push(index);
-        }
-        self.freed.fetch_add(1, Relaxed);
+        self.slots.give((!last).then_some(index));
         drop(value);
     }
 
     /// Handles ever made and ever freed.
     pub fn counts(&self) -> (u64, u64) {
-        // Freed first: it never exceeds made.
-        let freed = self.freed.load(Acquire);
-        (self.made.load(Acquire), freed)
+        self.slots.counts()
     }
 }
 
@@ -259,7 +218,6 @@ impl<T> Drop for Pinned<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn chunks_cover_all_slots() {
@@ -267,7 +225,7 @@ mod tests {
         assert_eq!(chunk_of(1023), (0, 1023));
         assert_eq!(chunk_of(1024), (1, 0));
         assert_eq!(chunk_of(3072), (2, 0));
-        assert_eq!(chunk_of((1 << SLOT_BITS) + RUN).0, CHUNKS - 1);
+        assert_eq!(chunk_of((1 << SLOT_BITS) - 1).0, CHUNKS - 1);
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub mod error;
 pub mod handle;
 pub mod ops;
 mod parts;
+mod pool;
+mod slots;
 pub mod storage;
 pub mod tensor;
 

@@ -1,5 +1,6 @@
 //! A tensor: a share of a storage, seen through a layout and a dtype.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use wick_core::block::Place;
@@ -7,15 +8,33 @@ use wick_core::{DType, Layout, LayoutError, View, ViewMut};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::pool::{self, Parts};
 use crate::storage::Storage;
 
 /// A value; clones and views share the storage, which goes with the last of them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tensor {
-    storage: Arc<Storage>,
+    storage: ManuallyDrop<Arc<Storage>>,
     /// Shared by results of one shape, so that a tensor is three words.
-    layout: Arc<Layout>,
+    layout: ManuallyDrop<Arc<Layout>>,
     dtype: DType,
+}
+
+impl Clone for Tensor {
+    fn clone(&self) -> Tensor {
+        Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), self.dtype)
+    }
+}
+
+impl Drop for Tensor {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: neither is used again.
+        let (storage, layout) = unsafe {
+            (ManuallyDrop::take(&mut self.storage), ManuallyDrop::take(&mut self.layout))
+        };
+        pool::give(Parts { storage, layout });
+    }
 }
 
 impl Tensor {
@@ -24,20 +43,41 @@ impl Tensor {
         let size = |e| Error::size(op, dtype, shape, e);
         let layout = Layout::contiguous(shape).map_err(size)?;
         let bytes = layout.numel().checked_mul(dtype.size() as i64).ok_or(LayoutError::Overflow);
-        let storage = Storage::allocate(ctx.allocator(), bytes.map_err(size)? as usize)?;
-        Ok(Tensor { storage, layout: Arc::new(layout), dtype })
+        let bytes = bytes.map_err(size)? as usize;
+        Tensor::new(ctx, dtype, bytes, |l| l == &layout, || Arc::new(layout))
     }
 
     /// A new tensor of another one's shape, which lies densely; its elements not yet written.
     pub(crate) fn empty_like(ctx: &Context, dtype: DType, dense: &Tensor) -> Result<Tensor> {
         let bytes = dense.numel() as usize * dtype.size();
-        let storage = Storage::allocate(ctx.allocator(), bytes)?;
-        let layout = if dense.layout.offset() == 0 {
-            dense.layout.clone()
-        } else {
-            Arc::new(dense.layout.at_start())
-        };
-        Ok(Tensor { storage, layout, dtype })
+        let wanted = &dense.layout;
+        if wanted.offset() != 0 {
+            return Tensor::new(ctx, dtype, bytes, |_| false, || Arc::new(wanted.at_start()));
+        }
+        let same = |l: &Layout| std::ptr::eq(l, &***wanted) || l == &***wanted;
+        Tensor::new(ctx, dtype, bytes, same, || Arc::clone(wanted))
+    }
+
+    /// A tensor that this thread kept, or a new one; `layout` makes the wanted layout where the
+    /// kept one is not `same`.
+    #[inline]
+    fn new(
+        ctx: &Context,
+        dtype: DType,
+        bytes: usize,
+        same: impl Fn(&Layout) -> bool,
+        layout: impl FnOnce() -> Arc<Layout>,
+    ) -> Result<Tensor> {
+        if let Some(kept) = pool::take(ctx.allocator(), bytes) {
+            let layout = if same(&kept.layout) { kept.layout } else { layout() };
+            return Ok(Tensor::of(kept.storage, layout, dtype));
+        }
+        let storage = Arc::new(Storage::allocate(ctx.allocator(), bytes)?);
+        Ok(Tensor::of(storage, layout(), dtype))
+    }
+
+    fn of(storage: Arc<Storage>, layout: Arc<Layout>, dtype: DType) -> Tensor {
+        Tensor { storage: ManuallyDrop::new(storage), layout: ManuallyDrop::new(layout), dtype }
     }
 
     /// The same elements through another layout, which must stay inside the storage.
@@ -52,7 +92,7 @@ impl Tensor {
         if needed > size {
             return Err(fail(LayoutError::Storage { needed, size }));
         }
-        Ok(Tensor { storage: self.storage.clone(), layout: Arc::new(layout), dtype: self.dtype })
+        Ok(Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype))
     }
 
     /// Elements that the storage holds.
@@ -86,7 +126,7 @@ impl Tensor {
     }
 
     /// The bytes it shares.
-    pub fn storage(&self) -> &Arc<Storage> {
+    pub fn storage(&self) -> &Storage {
         &self.storage
     }
 
@@ -108,12 +148,12 @@ impl Tensor {
 
     /// For kernels, to read.
     pub fn view(&self) -> View {
-        View { ptr: self.storage.ptr(), dtype: self.dtype, layout: *self.layout }
+        View { ptr: self.storage.ptr(), dtype: self.dtype, layout: **self.layout }
     }
 
     /// For kernels, to write. The operation has checked that elements do not overlap.
     pub fn view_mut(&self) -> ViewMut {
-        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype, layout: *self.layout }
+        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype, layout: **self.layout }
     }
 
     /// Stretched to a shape that it broadcasts to.

@@ -10,7 +10,7 @@ use crate::number::Number;
 #[allow(unused_imports)]
 use crate::ops::activation::Activation;
 use crate::ops::{BinaryOp, TernaryOp, UnaryOp};
-use crate::scalar::Real;
+use crate::scalar::{Real, reinterpret};
 use crate::window::{Kernel, ThreadInfo, Window};
 use crate::with_compute;
 
@@ -37,9 +37,10 @@ macro_rules! gives {
     (@body test $($body:tt)*) => { Bool(($($body)*) as u8) };
 }
 
-/// A kind of row: the trait of its functions, and the loop around one, compiled for each CPU level.
+/// A kind of row: the trait of its functions, and the loop around one, compiled for each CPU level;
+/// `fused` where the functions multiply and add.
 macro_rules! kinds {
-    ($($kind:ident $loop:ident ($($bound:tt)*) ($($x:ident)*) $p:ty => $out:ident;)*) => {$(
+    ($($kind:ident $loop:ident ($($bound:tt)*) ($($x:ident)*) $p:ty => $out:ident $how:ident;)*) => {$(
         trait $kind {
             fn apply<T: $($bound)*>($($x: T,)* p: $p) -> gives!(@type $out T);
         }
@@ -51,11 +52,9 @@ macro_rules! kinds {
             row: PhantomData<F>,
         }
 
-        impl<F: $kind, T: $($bound)*> WithSimd for $loop<'_, F, T> {
-            type Output = ();
-
+        impl<F: $kind, T: $($bound)*> $loop<'_, F, T> {
             #[inline(always)]
-            fn with_simd<S: Simd>(self, _: S) {
+            fn each(self) {
                 let n = self.out.len();
                 $(let $x = &self.$x[..n];)*
                 for i in 0..n {
@@ -63,18 +62,36 @@ macro_rules! kinds {
                 }
             }
         }
+
+        impl<F: $kind, T: $($bound)*> WithSimd for $loop<'_, F, T> {
+            type Output = ();
+
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, _: S) {
+                kinds!(@run $how S self $loop ($($bound)*));
+            }
+        }
     )*};
+    (@run plain $s:ident $self:ident $loop:ident $bound:tt) => { $self.each() };
+    (@run fused $s:ident $self:ident $loop:ident ($bound:ident)) => {
+        if $s::IS_SCALAR {
+            $self.each()
+        } else {
+            // SAFETY: the loop is made of numbers, and every level above the scalar one fuses.
+            unsafe { reinterpret::<_, $loop<F, <T as $bound>::Fused>>($self) }.each()
+        }
+    };
 }
 kinds! {
-    UnaryReal UnaryRealLoop (Real + Element) (x) [T; 3] => value;
-    UnaryNumber UnaryNumberLoop (Number + Element) (x) [T; 3] => value;
-    UnaryTest UnaryTestLoop (Number + Element) (x) [T; 3] => test;
-    BinaryReal BinaryRealLoop (Real + Element) (x y) T => value;
-    BinaryNumber BinaryNumberLoop (Number + Element) (x y) T => value;
-    BinaryInteger BinaryIntegerLoop (Integer) (x y) T => value;
-    BinaryTest BinaryTestLoop (Number + Element) (x y) T => test;
-    TernaryReal TernaryRealLoop (Real + Element) (x y z) T => value;
-    TernaryNumber TernaryNumberLoop (Number + Element) (x y z) T => value;
+    UnaryReal UnaryRealLoop (Real) (x) [T; 3] => value fused;
+    UnaryNumber UnaryNumberLoop (Number) (x) [T; 3] => value plain;
+    UnaryTest UnaryTestLoop (Number) (x) [T; 3] => test plain;
+    BinaryReal BinaryRealLoop (Real) (x y) T => value fused;
+    BinaryNumber BinaryNumberLoop (Number) (x y) T => value fused;
+    BinaryInteger BinaryIntegerLoop (Integer) (x y) T => value plain;
+    BinaryTest BinaryTestLoop (Number) (x y) T => test plain;
+    TernaryReal TernaryRealLoop (Real) (x y z) T => value plain;
+    TernaryNumber TernaryNumberLoop (Number) (x y z) T => value plain;
 }
 
 /// A row's function.
@@ -89,16 +106,16 @@ macro_rules! row {
             }
         }
     };
-    (unary float $($r:tt)*) => { row!(@impl UnaryReal (Real + Element) [T; 3], value, $($r)*); };
-    (unary strict $($r:tt)*) => { row!(@impl UnaryReal (Real + Element) [T; 3], value, $($r)*); };
-    (unary test $($r:tt)*) => { row!(@impl UnaryTest (Number + Element) [T; 3], test, $($r)*); };
-    (unary $same:ident $($r:tt)*) => { row!(@impl UnaryNumber (Number + Element) [T; 3], value, $($r)*); };
-    (binary float $($r:tt)*) => { row!(@impl BinaryReal (Real + Element) T, value, $($r)*); };
+    (unary float $($r:tt)*) => { row!(@impl UnaryReal (Real) [T; 3], value, $($r)*); };
+    (unary strict $($r:tt)*) => { row!(@impl UnaryReal (Real) [T; 3], value, $($r)*); };
+    (unary test $($r:tt)*) => { row!(@impl UnaryTest (Number) [T; 3], test, $($r)*); };
+    (unary $same:ident $($r:tt)*) => { row!(@impl UnaryNumber (Number) [T; 3], value, $($r)*); };
+    (binary float $($r:tt)*) => { row!(@impl BinaryReal (Real) T, value, $($r)*); };
     (binary int $($r:tt)*) => { row!(@impl BinaryInteger (Integer) T, value, $($r)*); };
-    (binary test $($r:tt)*) => { row!(@impl BinaryTest (Number + Element) T, test, $($r)*); };
-    (binary $same:ident $($r:tt)*) => { row!(@impl BinaryNumber (Number + Element) T, value, $($r)*); };
-    (ternary strict $($r:tt)*) => { row!(@impl TernaryReal (Real + Element) T, value, $($r)*); };
-    (ternary $same:ident $($r:tt)*) => { row!(@impl TernaryNumber (Number + Element) T, value, $($r)*); };
+    (binary test $($r:tt)*) => { row!(@impl BinaryTest (Number) T, test, $($r)*); };
+    (binary $same:ident $($r:tt)*) => { row!(@impl BinaryNumber (Number) T, value, $($r)*); };
+    (ternary strict $($r:tt)*) => { row!(@impl TernaryReal (Real) T, value, $($r)*); };
+    (ternary $same:ident $($r:tt)*) => { row!(@impl TernaryNumber (Number) T, value, $($r)*); };
 }
 
 /// Runs a row's loop in the compute types that its class allows.
@@ -153,17 +170,17 @@ macro_rules! kernel {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         #[allow(missing_docs)]
-        pub struct $name {
+        pub struct $name<'a> {
             pub op: $op,
             /// f64 f32 i64 i32 i16 i8 u8; a float for the float classes.
             pub compute: DType,
             pub p: $p,
-            pub operands: Operands<$n>,
+            pub operands: &'a Operands<$n>,
             /// Nanoseconds an element, for the scheduler.
             pub cost: f64,
         }
 
-        impl Kernel for $name {
+        impl Kernel for $name<'_> {
             fn window(&self) -> Window {
                 Window::flat(self.operands.nest.numel())
             }
@@ -240,7 +257,7 @@ mod ternary_rows {
     crate::ternary_table!(rows);
 }
 
-impl Unary {
+impl Unary<'_> {
     run_kind!(real UnaryReal UnaryRealLoop (Real + Number + Element) 1 [x] value, k k.p.map(<T as Real>::from_f64));
     run_kind!(number UnaryNumber UnaryNumberLoop (Number + Element) 1 [x] value, k k.p.map(T::from_f64));
     run_kind!(test UnaryTest UnaryTestLoop (Number + Element) 1 [x] test, k k.p.map(T::from_f64));
@@ -257,7 +274,7 @@ impl Unary {
     }
 }
 
-impl Binary {
+impl Binary<'_> {
     run_kind!(real BinaryReal BinaryRealLoop (Real + Number + Element) 2 [x, y] value, k k.p.to::<T>());
     run_kind!(number BinaryNumber BinaryNumberLoop (Number + Element) 2 [x, y] value, k k.p.to::<T>());
     run_kind!(integer BinaryInteger BinaryIntegerLoop (Integer) 2 [x, y] value, k k.p.to::<T>());
@@ -275,7 +292,7 @@ impl Binary {
     }
 }
 
-impl Ternary {
+impl Ternary<'_> {
     run_kind!(real TernaryReal TernaryRealLoop (Real + Number + Element) 3 [x, y, z] value, k k.p.to::<T>());
     run_kind!(number TernaryNumber TernaryNumberLoop (Number + Element) 3 [x, y, z] value, k k.p.to::<T>());
 

@@ -1,17 +1,22 @@
 //! The kernels, by family.
 
+pub mod backward;
 pub mod copy;
 pub mod creation;
 pub mod cumulative;
 pub mod elementwise;
+pub mod embedding;
 pub mod fill;
 pub mod index;
 pub mod linalg;
 pub mod lines;
+pub mod loss;
 pub mod mask;
 pub mod matmul;
 pub mod philox;
 pub mod random;
 pub mod reduce;
 pub mod softmax;
+pub mod softmax_backward;
+pub mod sort;
 pub mod triangle;

@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::dtype::DType;
 use crate::number::Number;
-use crate::scalar::Real;
+use crate::scalar::{Real, reinterpret};
 use crate::window::{Kernel, ThreadInfo, Window};
 
 /// Columns of one work item.
@@ -111,6 +111,18 @@ impl<T: Real + Number> WithSimd for Lines<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
+        if S::IS_SCALAR {
+            self.each()
+        } else {
+            // SAFETY: made of numbers alone, and every level above the scalar one fuses.
+            unsafe { reinterpret::<_, Lines<<T as Real>::Fused>>(self) }.each()
+        }
+    }
+}
+
+impl<T: Real + Number> Lines<'_, T> {
+    #[inline(always)]
+    fn each(self) {
         let lines = self.x.chunks_exact(self.n);
         for (x, out) in lines.zip(self.out.chunks_exact_mut(self.n)) {
             let max = greatest(x);
@@ -215,6 +227,18 @@ impl<T: Real + Number> WithSimd for Columns<T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
+        if S::IS_SCALAR {
+            self.each()
+        } else {
+            // SAFETY: made of numbers alone, and every level above the scalar one fuses.
+            unsafe { reinterpret::<_, Columns<<T as Real>::Fused>>(self) }.each()
+        }
+    }
+}
+
+impl<T: Real + Number> Columns<T> {
+    #[inline(always)]
+    fn each(self) {
         let mut c = 0;
         while c < self.columns {
             let left = self.columns - c;
@@ -230,9 +254,7 @@ impl<T: Real + Number> WithSimd for Columns<T> {
             };
         }
     }
-}
 
-impl<T: Real + Number> Columns<T> {
     /// # Safety
     /// Columns [first, first + W) are the tile's.
     #[inline(always)]

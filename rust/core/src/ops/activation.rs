@@ -25,6 +25,35 @@ pub trait Activation: Real {
         Self::gated(x, Self::HALF * (Self::ONE + inner.tanh()))
     }
 
+    /// The slope of gelu; 0 and 1 at the infinities.
+    #[inline(always)]
+    fn gelu_slope(x: Self) -> Self {
+        let z = x * Self::from_f64(-core::f64::consts::FRAC_1_SQRT_2);
+        let density = (x * x * -Self::HALF).exp() * Self::from_f64(0.398_942_280_401_432_7);
+        let tail = if density == Self::ZERO { Self::ZERO } else { x * density };
+        z.erfc() * Self::HALF + tail
+    }
+
+    /// The slope of the tanh approximation of gelu.
+    #[inline(always)]
+    fn gelu_tanh_slope(x: Self) -> Self {
+        let scale = Self::from_f64(0.797_884_560_802_865_4);
+        let square = Self::from_f64(0.044715) * x * x;
+        let t = (scale * (x + square * x)).tanh();
+        let inner = scale * (Self::ONE + Self::from_f64(3.0) * square);
+        let bend = Self::ONE - t * t;
+        let tail = if bend == Self::ZERO { Self::ZERO } else { Self::HALF * x * bend * inner };
+        Self::HALF * (Self::ONE + t) + tail
+    }
+
+    /// The slope of mish.
+    #[inline(always)]
+    fn mish_slope(x: Self) -> Self {
+        let t = Self::softplus(x, Self::ONE, Self::INFINITY).tanh();
+        let bend = x.sigmoid() * (Self::ONE - t * t);
+        t + if bend == Self::ZERO { Self::ZERO } else { x * bend }
+    }
+
     /// log(1 + e^(beta x)) / beta, linear as soon as beta * x exceeds the threshold.
     #[inline(always)]
     fn softplus(x: Self, beta: Self, threshold: Self) -> Self {

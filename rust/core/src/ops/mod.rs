@@ -3,6 +3,7 @@
 
 pub mod activation;
 mod enums;
+pub mod gradient;
 mod table;
 
 pub use enums::{BinaryOp, Class, Row, TernaryOp, UnaryOp};

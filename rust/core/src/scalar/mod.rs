@@ -2,27 +2,42 @@
 //!
 //! Every function is `#[inline(always)]`. The hot ones are free of branches and calls, so the
 //! loop around them vectorises at whatever CPU level it is compiled for; the cold ones call
-//! `libm`. Products and sums are never fused: a result has the same bits at every CPU level.
-//! Accuracy is within 2 ulp, 4 for `lgamma`, `digamma` and `erfinv`; NaN, infinities, signed
+//! `libm`. Each exists twice: for `f32` and `f64` with products and sums rounded apart, which every
+//! CPU can do, and for [`Fused`] with the two rounded once, for the levels that have the instruction.
+//! Accuracy, of both, is within 2 ulp, 4 for `lgamma`, `digamma` and `erfinv`; NaN, infinities, signed
 //! zeros and denormals are as in C99 and libtorch. `tests/scalar.rs` measures both.
 
+use crate::number::Number;
 use core::fmt::{Debug, Display};
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-mod erf;
-mod exp;
+mod fused;
 pub mod half;
-mod hyperbolic;
-mod log;
-mod power;
-mod rounding;
-mod special;
-mod trig;
+
+pub use fused::Fused;
+pub(crate) use fused::reinterpret;
+
+macro_rules! mad {
+    ($a:expr, $b:expr, $c:expr) => {
+        $a * $b + $c
+    };
+}
+#[path = "elementary/mod.rs"]
+mod plain;
+
+macro_rules! mad {
+    ($a:expr, $b:expr, $c:expr) => {
+        crate::scalar::fused::MulAdd::fused($a, $b, $c)
+    };
+}
+#[path = "elementary/mod.rs"]
+#[allow(clippy::duplicate_mod)]
+mod once;
 
 /// Declares [`Real`] and its two implementations from one row a function:
 /// doc, name, further arguments, the `f32` body, the `f64` body.
 macro_rules! real {
-    ($($(#[$doc:meta])* $name:ident ( $($arg:ident)* ) $f32_fn:path, $f64_fn:path;)*) => {
+    ($($(#[$doc:meta])* $name:ident ( $($arg:ident)* ) $m:ident $f32_fn:ident $f64_fn:ident;)*) => {
         /// A floating-point element: `f32` or `f64`, and the functions that kernels apply to it.
         ///
         /// Several names are also inherent methods of `f32` and `f64` where `std` is linked, and
@@ -47,6 +62,9 @@ macro_rules! real {
             + MulAssign
             + DivAssign
         {
+            /// The same numbers, computed with fused multiplication and addition.
+            type Fused: Real + Number;
+
             /// 0
             const ZERO: Self;
             /// 1
@@ -96,11 +114,55 @@ macro_rules! real {
             fn is_sign_negative(self) -> bool;
             $($(#[$doc])* fn $name(self $(, $arg: Self)*) -> Self;)*
         }
-        real!(@impl f32 [$($name ( $($arg)* ) $f32_fn;)*]);
-        real!(@impl f64 [$($name ( $($arg)* ) $f64_fn;)*]);
+        real!(@impl f32 [$($name ( $($arg)* ) $m $f32_fn;)*]);
+        real!(@impl f64 [$($name ( $($arg)* ) $m $f64_fn;)*]);
+        real!(@fused f32 [$($name ( $($arg)* ) $m $f32_fn;)*]);
+        real!(@fused f64 [$($name ( $($arg)* ) $m $f64_fn;)*]);
     };
-    (@impl $t:ident [$($name:ident ( $($arg:ident)* ) $f:path;)*]) => {
+    (@fused $t:ident [$($name:ident ( $($arg:ident)* ) $m:ident $f:ident;)*]) => {
+        impl Real for Fused<$t> {
+            type Fused = Self;
+            real!(@constants $t ZERO ONE TWO HALF PI E LN_2 LN_10 SQRT_2 FRAC_2_SQRT_PI EPSILON
+                MIN_POSITIVE MAX MIN INFINITY NEG_INFINITY NAN);
+
+            #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                Fused(x as $t)
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.0 as f64
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.0.is_nan()
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                self.0.is_finite()
+            }
+            #[inline(always)]
+            fn is_infinite(self) -> bool {
+                self.0.is_infinite()
+            }
+            #[inline(always)]
+            fn is_sign_negative(self) -> bool {
+                self.0.is_sign_negative()
+            }
+            $(
+                #[inline(always)]
+                fn $name(self $(, $arg: Self)*) -> Self {
+                    Fused(once::$m::$f(self.0 $(, $arg.0)*))
+                }
+            )*
+        }
+    };
+    (@constants $t:ident $($c:ident)*) => {
+        $(const $c: Self = Fused(<$t as Real>::$c);)*
+    };
+    (@impl $t:ident [$($name:ident ( $($arg:ident)* ) $m:ident $f:ident;)*]) => {
         impl Real for $t {
+            type Fused = Fused<$t>;
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const TWO: Self = 2.0;
@@ -146,7 +208,7 @@ macro_rules! real {
             $(
                 #[inline(always)]
                 fn $name(self $(, $arg: Self)*) -> Self {
-                    $f(self $(, $arg)*)
+                    plain::$m::$f(self $(, $arg)*)
                 }
             )*
         }
@@ -155,87 +217,87 @@ macro_rules! real {
 
 real! {
     /// Absolute value; clears the sign of zeros and NaNs too.
-    abs() f32::abs, f64::abs;
+    abs() rounding abs_f32 abs_f64;
     /// Square root, correctly rounded.
-    sqrt() power::sqrt_f32, power::sqrt_f64;
+    sqrt() power sqrt_f32 sqrt_f64;
     /// `1/√x`
-    rsqrt() power::rsqrt_f32, power::rsqrt_f64;
+    rsqrt() power rsqrt_f32 rsqrt_f64;
     /// `1/x`
-    reciprocal() f32::recip, f64::recip;
+    reciprocal() power reciprocal_f32 reciprocal_f64;
     /// Largest integer not above `x`.
-    floor() rounding::floor_f32, rounding::floor_f64;
+    floor() rounding floor_f32 floor_f64;
     /// Smallest integer not below `x`.
-    ceil() rounding::ceil_f32, rounding::ceil_f64;
+    ceil() rounding ceil_f32 ceil_f64;
     /// `x` without its fraction.
-    trunc() rounding::trunc_f32, rounding::trunc_f64;
+    trunc() rounding trunc_f32 trunc_f64;
     /// Nearest integer, halves to even.
-    round() rounding::round_f32, rounding::round_f64;
+    round() rounding round_f32 round_f64;
     /// `x - trunc(x)`
-    frac() rounding::frac_f32, rounding::frac_f64;
+    frac() rounding frac_f32 frac_f64;
     /// `eˣ`
-    exp() exp::exp_f32, exp::exp_f64;
+    exp() exp exp_f32 exp_f64;
     /// `2ˣ`
-    exp2() exp::exp2_f32, exp::exp2_f64;
+    exp2() exp exp2_f32 exp2_f64;
     /// `eˣ - 1`, accurate near zero.
-    expm1() exp::expm1_f32, exp::expm1_f64;
+    expm1() exp expm1_f32 expm1_f64;
     /// Natural logarithm.
-    ln() log::ln_f32, log::ln_f64;
+    ln() log ln_f32 ln_f64;
     /// Logarithm to base 2.
-    log2() log::log2_f32, log::log2_f64;
+    log2() log log2_f32 log2_f64;
     /// Logarithm to base 10.
-    log10() log::log10_f32, log::log10_f64;
+    log10() log log10_f32 log10_f64;
     /// `ln(1 + x)`, accurate near zero.
-    log1p() log::log1p_f32, log::log1p_f64;
+    log1p() log log1p_f32 log1p_f64;
     /// Sine.
-    sin() trig::sin_f32, trig::sin_f64;
+    sin() trig sin_f32 sin_f64;
     /// Cosine.
-    cos() trig::cos_f32, trig::cos_f64;
+    cos() trig cos_f32 cos_f64;
     /// Tangent.
-    tan() trig::tan_f32, trig::tan_f64;
+    tan() trig tan_f32 tan_f64;
     /// Arc sine.
-    asin() trig::asin_f32, trig::asin_f64;
+    asin() trig asin_f32 asin_f64;
     /// Arc cosine.
-    acos() trig::acos_f32, trig::acos_f64;
+    acos() trig acos_f32 acos_f64;
     /// Arc tangent.
-    atan() trig::atan_f32, trig::atan_f64;
+    atan() trig atan_f32 atan_f64;
     /// Angle of the point (`x`, `self`).
-    atan2(x) trig::atan2_f32, trig::atan2_f64;
+    atan2(x) trig atan2_f32 atan2_f64;
     /// Hyperbolic sine.
-    sinh() hyperbolic::sinh_f32, hyperbolic::sinh_f64;
+    sinh() hyperbolic sinh_f32 sinh_f64;
     /// Hyperbolic cosine.
-    cosh() hyperbolic::cosh_f32, hyperbolic::cosh_f64;
+    cosh() hyperbolic cosh_f32 cosh_f64;
     /// Hyperbolic tangent.
-    tanh() hyperbolic::tanh_f32, hyperbolic::tanh_f64;
+    tanh() hyperbolic tanh_f32 tanh_f64;
     /// Inverse hyperbolic sine.
-    asinh() hyperbolic::asinh_f32, hyperbolic::asinh_f64;
+    asinh() hyperbolic asinh_f32 asinh_f64;
     /// Inverse hyperbolic cosine.
-    acosh() hyperbolic::acosh_f32, hyperbolic::acosh_f64;
+    acosh() hyperbolic acosh_f32 acosh_f64;
     /// Inverse hyperbolic tangent.
-    atanh() hyperbolic::atanh_f32, hyperbolic::atanh_f64;
+    atanh() hyperbolic atanh_f32 atanh_f64;
     /// `1/(1 + e⁻ˣ)`
-    sigmoid() hyperbolic::sigmoid_f32, hyperbolic::sigmoid_f64;
+    sigmoid() hyperbolic sigmoid_f32 sigmoid_f64;
     /// Error function.
-    erf() erf::erf_f32, erf::erf_f64;
+    erf() erf erf_f32 erf_f64;
     /// `1 - erf(x)`, accurate for large `x`.
-    erfc() erf::erfc_f32, erf::erfc_f64;
+    erfc() erf erfc_f32 erfc_f64;
     /// Inverse of the error function.
-    erfinv() erf::erfinv_f32, erf::erfinv_f64;
+    erfinv() erf erfinv_f32 erfinv_f64;
     /// `ln |Γ(x)|`
-    lgamma() special::lgamma_f32, special::lgamma_f64;
+    lgamma() special lgamma_f32 lgamma_f64;
     /// Derivative of `ln Γ(x)`.
-    digamma() special::digamma_f32, special::digamma_f64;
+    digamma() special digamma_f32 digamma_f64;
     /// `self` to the power `y`, with the special cases of C99.
-    pow(y) power::pow_f32, power::pow_f64;
+    pow(y) power pow_f32 pow_f64;
     /// Exact remainder of `self / y`, with the sign of `self`.
-    fmod(y) rounding::fmod_f32, rounding::fmod_f64;
+    fmod(y) rounding fmod_f32 fmod_f64;
     /// `√(self² + y²)` without overflow on the way.
-    hypot(y) power::hypot_f32, power::hypot_f64;
+    hypot(y) power hypot_f32 hypot_f64;
     /// The magnitude of `self` with the sign of `s`.
-    copysign(s) f32::copysign, f64::copysign;
-    /// `self * b + c`, rounded twice: never fused, so that all CPU levels agree.
-    mul_add(b c) rounding::mul_add_f32, rounding::mul_add_f64;
+    copysign(s) rounding copysign_f32 copysign_f64;
+    /// `self * b + c`, rounded twice, or once where this type is [`Fused`].
+    mul_add(b c) rounding mul_add_f32 mul_add_f64;
     /// The smaller; NaN where either is NaN.
-    min(y) rounding::min_f32, rounding::min_f64;
+    min(y) rounding min_f32 min_f64;
     /// The larger; NaN where either is NaN.
-    max(y) rounding::max_f32, rounding::max_f64;
+    max(y) rounding max_f32 max_f64;
 }

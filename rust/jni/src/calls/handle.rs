@@ -14,6 +14,7 @@ pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn op_code(family: JString, name: JString) -> jint },
     native_method! { static raw fn release(a: jlong) -> () },
     native_method! { static raw fn release_all(handles: jlong[], count: jint) -> () },
+    native_method! { static raw fn release_few(a: jlong, b: jlong, c: jlong, d: jlong) -> () },
     native_method! { static raw fn is_live(a: jlong) -> jboolean },
     native_method! { static raw fn alias(a: jlong) -> jlong },
     native_method! { static raw fn shape(a: jlong) -> jlong[] },
@@ -51,6 +52,15 @@ fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, 
         each_long(&inner, &handles, count.max(0) as usize, |handle| {
             tensors.close(handle);
         })
+    })
+}
+
+fn release_few(env: EnvUnowned, _: JClass, a: jlong, b: jlong, c: jlong, d: jlong) {
+    boundary(env, || {
+        for handle in [a, b, c, d].into_iter().filter(|h| *h > 0) {
+            runtime().tensors.close(handle);
+        }
+        Ok::<_, Error>(())
     })
 }
 

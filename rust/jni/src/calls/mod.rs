@@ -8,9 +8,12 @@ mod handle;
 mod index;
 mod linalg;
 mod matmul;
+mod neural;
 mod random;
 mod reduce;
+mod search;
 mod shape;
+mod sort;
 
 use crate::Methods;
 
@@ -25,7 +28,10 @@ pub const ALL: &[Methods] = &[
     linalg::METHODS,
     matmul::METHODS,
     index::METHODS,
+    neural::METHODS,
     shape::METHODS,
+    sort::METHODS,
+    search::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -44,6 +50,11 @@ pub const CODES: &[Code] = &[
     ("addmm", matmul::addmm_code),
     ("index", index::code),
     ("index_put", index::put_code),
+    ("pair", neural::pair_code),
+    ("neural", neural::code),
     ("view", shape::code),
     ("index_kind", shape::index_kind),
+    ("pick", sort::pick_code),
+    ("running", sort::running_code),
+    ("interpolation", sort::interpolation_code),
 ];

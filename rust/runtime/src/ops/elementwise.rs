@@ -24,22 +24,28 @@ pub enum Out<'a> {
 }
 
 /// The types of an operation: what it computes in and what it gives.
-struct Types {
-    compute: DType,
-    result: DType,
+pub(crate) struct Types {
+    pub compute: DType,
+    pub result: DType,
 }
 
-fn types(op: &'static str, class: Class, common: DType, args: &[Arg]) -> Result<Types> {
-    let same = |dtype: DType| Ok(Types { compute: dtype.compute(), result: dtype });
-    let refuse = |expected: &'static str| Err(Error::dtype(op, &tensors(args), expected));
-    match class {
-        Class::Float => same(common.to_float()),
-        Class::Strict if !common.is_float() => refuse("expected a float dtype"),
-        Class::Same if common == DType::Bool => refuse("not defined for bool"),
-        Class::Int if common.is_float() => refuse("expected an integer dtype or bool"),
-        Class::Test => Ok(Types { compute: common.compute(), result: DType::Bool }),
-        _ => same(common),
-    }
+pub(crate) fn types(op: &'static str, class: Class, common: DType, args: &[Arg]) -> Result<Types> {
+    let (compute, result) = match class {
+        Class::Float => (common.to_float().compute(), common.to_float()),
+        Class::Test => (common.compute(), DType::Bool),
+        Class::Strict if !common.is_float() => return refuse(op, args, "expected a float dtype"),
+        Class::Same if common == DType::Bool => return refuse(op, args, "not defined for bool"),
+        Class::Int if common.is_float() => {
+            return refuse(op, args, "expected an integer dtype or bool");
+        }
+        _ => (common.compute(), common),
+    };
+    Ok(Types { compute, result })
+}
+
+#[cold]
+fn refuse<T>(op: &'static str, args: &[Arg], expected: &'static str) -> Result<T> {
+    Err(Error::dtype(op, &tensors(args), expected))
 }
 
 /// The shape that all broadcast to.
@@ -69,7 +75,7 @@ pub(crate) fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
 }
 
 /// The tensors among operands, for messages.
-fn tensors<'a>(args: &[Arg<'a>]) -> Vec<&'a Tensor> {
+pub(crate) fn tensors<'a>(args: &[Arg<'a>]) -> Vec<&'a Tensor> {
     args.iter().filter_map(|a| a.tensor()).collect()
 }
 
@@ -84,13 +90,13 @@ fn constant(s: Scalar, compute: DType) -> u64 {
 }
 
 /// Brings operands to one shape, makes or checks the target, and runs a kernel on them.
-fn run<const N: usize>(
+pub(crate) fn run<const N: usize>(
     ctx: &Context,
     op: &'static str,
     types: &Types,
     args: [Arg; N],
     out: Out,
-    kernel: impl FnOnce(Operands<N>),
+    kernel: impl FnOnce(&Operands<N>),
 ) -> Result<Option<Tensor>> {
     let constants = args.map(|arg| match arg {
         Arg::Scalar(s) => constant(s, types.compute),
@@ -102,7 +108,7 @@ fn run<const N: usize>(
     };
     if let (Out::New, Some(dense)) = (out, dense(&args)) {
         let target = Tensor::empty_like(ctx, types.result, dense)?;
-        kernel(Operands {
+        kernel(&Operands {
             arch: ctx.arch(),
             out: target.place(),
             inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
@@ -147,7 +153,7 @@ fn run<const N: usize>(
     for (to, layout) in all[1..].iter_mut().zip(&layouts) {
         *to = layout;
     }
-    kernel(Operands {
+    kernel(&Operands {
         arch: ctx.arch(),
         out: target.place(),
         inputs: std::array::from_fn(|i| place(i, inputs[i].as_ref())),
@@ -286,13 +292,12 @@ fn scaled(
     let Some(alpha) = alpha.filter(|a| *a != one && *a != Scalar::Float(1.0)) else {
         return Ok((op, one));
     };
-    let refuse = |why: &'static str| Err(Error::dtype(op.name(), &tensors(args), why));
     match alpha {
         Scalar::Float(_) if !types.result.is_float() => {
-            return refuse("alpha must not be a float for integers");
+            return refuse(op.name(), args, "alpha must not be a float for integers");
         }
         Scalar::Bool(_) if types.result != DType::Bool => {
-            return refuse("a bool alpha is for bool operands");
+            return refuse(op.name(), args, "a bool alpha is for bool operands");
         }
         _ => {}
     }
@@ -304,7 +309,7 @@ fn scaled(
     match op {
         BinaryOp::Add => Ok((BinaryOp::AddScaled, alpha)),
         BinaryOp::Sub => Ok((BinaryOp::AddScaled, minus)),
-        _ => refuse("takes no alpha"),
+        _ => refuse(op.name(), args, "takes no alpha"),
     }
 }
 

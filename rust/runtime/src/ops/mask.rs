@@ -85,7 +85,7 @@ fn starts(ctx: &Context, mask: &Mask) -> (Vec<i64>, i64) {
 }
 
 /// An address that threads write apart from each other.
-struct Shared<T>(*mut T);
+pub(super) struct Shared<T>(pub(super) *mut T);
 
 // SAFETY: whoever uses it gives each thread its own elements.
 unsafe impl<T> Sync for Shared<T> {}
@@ -93,7 +93,7 @@ unsafe impl<T> Sync for Shared<T> {}
 impl<T> Shared<T> {
     /// # Safety
     /// The place lies in what was shared.
-    unsafe fn at(&self, place: i64) -> *mut T {
+    pub(super) unsafe fn at(&self, place: i64) -> *mut T {
         // SAFETY: as the caller says.
         unsafe { self.0.offset(place as isize) }
     }

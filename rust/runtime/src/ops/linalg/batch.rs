@@ -311,7 +311,7 @@ fn index_of(mut i: i64, shape: &[i64]) -> Vec<i64> {
 
 /// The scratch of one task, from the runtime's allocator.
 struct Room {
-    storage: std::sync::Arc<Storage>,
+    storage: Storage,
 }
 
 impl Room {

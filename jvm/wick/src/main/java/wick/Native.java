@@ -40,7 +40,11 @@ public final class Native {
 
   /**
    * Code of an operation; families: unary binary ternary reduce along view index_kind create random
+<<<<<<< HEAD
    * matmul addmm linalg index index_put.
+=======
+   * matmul addmm index index_put pair neural pick running interpolation.
+>>>>>>> main
    */
   public static native int opCode(String family, String name);
 
@@ -48,6 +52,9 @@ public final class Native {
   public static native void release(long a);
 
   public static native void releaseAll(long[] handles, int count);
+
+  /** As {@link #releaseAll} without the array; what is no live handle is passed over. */
+  public static native void releaseFew(long a, long b, long c, long d);
 
   public static native boolean isLive(long a);
 
@@ -261,4 +268,92 @@ public final class Native {
 
   /** The columns of {@link #nonzero}, one tensor a dimension (one where there is none). */
   public static native void nonzeroEach(long a, long[] results);
+
+  // sorting and selection; results: values and places, which are i64. NaN counts as greatest
+  /** Stable. */
+  public static native void sort(long a, long dim, boolean descending, long[] results);
+
+  public static native long argsort(long a, long dim, boolean descending);
+
+  public static native long sortValues(long a, long dim, boolean descending);
+
+  /** With targets both are written into, and results stays as it is; else both are 0. */
+  public static native void topk(
+      long a,
+      long k,
+      long dim,
+      boolean largest,
+      boolean sorted,
+      long outValues,
+      long outIndices,
+      long[] results);
+
+  /** kthvalue (k from 1) median nanmedian mode (family pick). */
+  public static native void pick(int op, long a, long k, long dim, boolean keepDim, long[] results);
+
+  public static native long median(long a, boolean skipNan);
+
+  /** cummax cummin (family running). */
+  public static native void running(int op, long a, long dim, long[] results);
+
+  /** At the fraction q, or where {@code each} is not 0 at those; {@code all}: of all elements. */
+  public static native long quantile(
+      long a,
+      double q,
+      long each,
+      boolean all,
+      long dim,
+      boolean keepDim,
+      int interpolation,
+      boolean skipNan);
+
+  /** Results: different elements or slices, number of each, how often; unwanted ones are empty. */
+  public static native void unique(
+      long a,
+      boolean all,
+      long dim,
+      boolean consecutive,
+      boolean inverse,
+      boolean counts,
+      long[] results);
+
+  // searching, counting, repeating
+  public static native long searchsorted(
+      boolean bucketize, long sequence, long values, long sorter, boolean right, boolean i32);
+
+  public static native long histc(long a, long bins, double min, double max);
+
+  public static native long bincount(long a, long weights, long minLength);
+
+  /** {@code repeats} 0: all {@code times}; {@code all}: of the flattened tensor. */
+  public static native long repeatInterleave(
+      long a, long repeats, long times, boolean all, long dim);
+
+  public static native long repeatPlaces(long repeats);
+
+  public static native long cartesianProduct(long[] vectors);
+
+  public static native long combinations(long a, long r, boolean again);
+
+  public static native long trianglePlaces(long rows, long columns, long diagonal, boolean upper);
+
+  /** A view for each vector. */
+  public static native void meshgrid(long[] vectors, boolean xy, long[] results);
+
+  public static native long diff(long a, long n, long dim, long before, long after);
+
+  public static native long nanReduce(
+      boolean mean, long a, long[] dims, boolean keepDim, int dtype);
+
+  // neural operations
+  /** Elementwise gradients: of two operands and up to three numbers. */
+  public static native long pair(
+      int op, long a, long b, double p0, double p1, double p2, long out);
+
+  /**
+   * All others: operands (0: missing), whole numbers and factors in the order that the operation
+   * takes them; a result that was not asked for is 0.
+   */
+  public static native void neural(
+      int op, long[] operands, long[] numbers, double[] factors, long[] results);
 }

@@ -35,13 +35,20 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
+<<<<<<< HEAD
     with LinalgOps
     with NormOps
     with IndexOps {
+=======
+    with IndexOps
+    with SortOps
+    with SearchOps {
+>>>>>>> main
 
-  // The scope that owns this tensor and the place it has there; a negative place: closed.
-  @volatile private[this] var owner: Scope = owner0
-  @volatile private[this] var slot: Int = slot0
+  // The scope that owns this tensor and the place it has there; a negative place: closed. Written
+  // under the lock and read without: a thread that has not seen the end yet is told by the handle.
+  private[this] var owner: Scope = owner0
+  private[this] var slot: Int = slot0
   private[this] var shapeList: List[Long] = null
   private[this] val birth: Tracing.Record =
     if (Tracing.on) Tracing.born(rawHandle, dims, owner0) else null
@@ -250,8 +257,16 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
+<<<<<<< HEAD
     with LinalgFunctions
     with IndexFunctions {
+=======
+    with IndexFunctions
+    with BackwardFunctions
+    with LossFunctions
+    with EmbeddingFunctions
+    with SortFunctions {
+>>>>>>> main
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2

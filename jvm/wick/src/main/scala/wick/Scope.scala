@@ -42,7 +42,7 @@ final class Scope private (private val label: String) extends AutoCloseable {
   private[this] var used = 0
   private[this] var freeSlot = Scope.None
   private[this] var count = 0
-  @volatile private[this] var closed = false
+  private[this] var closed = false // written under the lock; who reads without may see it late
 
   /** The name that [[Scope.named]] gave, for errors and traces. */
   def name: Option[String] = Option(label)
@@ -78,7 +78,11 @@ final class Scope private (private val label: String) extends AutoCloseable {
     }
     if (n > 0) {
       if (Tracing.on) Tracing.died(ending, n)
-      Native.releaseAll(ending, n)
+      if (n > 4) Native.releaseAll(ending, n)
+      else {
+        def at(i: Int): Long = if (i < n) ending(i) else 0L
+        Native.releaseFew(ending(0), at(1), at(2), at(3))
+      }
     }
   }
 

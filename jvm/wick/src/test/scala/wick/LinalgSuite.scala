@@ -12,7 +12,7 @@ class LinalgSuite extends munit.FunSuite {
     assertEquals(after.liveTensors, before.liveTensors)
   }
 
-  private val both = List(FloatPrecision, DoublePrecision)
+  private val both = List(SinglePrecision, DoublePrecision)
 
   private def matrix(rows: Double*)(shape: Long*)(precision: FloatingPointPrecision)(implicit scope: Scope): STen =
     STen.fromDoubleArray(rows.toArray, shape, CPU, precision)

@@ -1,9 +1,14 @@
 package wick.conformance
 
+import wick._
+
 import Operations._
 
 /** Selecting and writing by index and mask. */
 object IndexingOperations {
+  private def pair(p: (STen, STen)): Seq[Any] = Seq(p._1, p._2)
+  private def triple(p: (STen, STen, STen)): Seq[Any] = Seq(p._1, p._2, p._3)
+
   val table: Map[String, Op] = Map(
     "index_select" -> one(c => implicit s => c.t(0).indexSelect(c.long(1), c.t(2))),
     "gather" -> one(c => implicit s => c.t(0).gather(c.long(1), c.t(2))),
@@ -37,6 +42,17 @@ object IndexingOperations {
     "nonzero" -> (c => c.t(0).where(c.scope)),
     "narrow.Tensor" -> one(c => implicit s => c.t(0).narrow(c.int(1), c.t(2), c.long(3))),
     "equal" -> (c => Seq(c.t(0).equalDeep(c.t(1)))),
-    "one_hot" -> one(c => implicit s => c.t(0).oneHot(c.int(1)))
+    "one_hot" -> one(c => implicit s => c.t(0).oneHot(c.int(1))),
+    "sort" -> (c => pair(c.t(0).sort(c.int(1), c.bool(2))(c.scope))),
+    "argsort" -> one(c => implicit s => c.t(0).argsort(c.bool(3), c.int(1), c.bool(2))),
+    "topk" -> (c => pair(c.t(0).topk(c.int(1), c.int(2), c.bool(3), c.bool(4))(c.scope))),
+    "unique" -> (c => triple(c.t(0).unique(true, c.bool(1), c.bool(2))(c.scope))),
+    "unique_dim" -> (c => triple(c.t(0).unique(c.int(1), true, c.bool(2), c.bool(3))(c.scope))),
+    "unique_consecutive" -> (c => triple(c.t(0).uniqueConsecutive(c.int(1), c.bool(2), c.bool(3))(c.scope))),
+    "bincount" -> one(c => implicit s => c.t(0).bincount(c.option(1), c.int(2))),
+    "repeat_interleave.Tensor" -> one(c => implicit s => c.t(0).repeatInterleave(c.t(1), c.int(2))),
+    "repeat_interleave.int" -> one(c => implicit s => c.t(0).repeatInterleave(c.long(1), c.int(2))),
+    "repeat_interleave.counts" -> one(c => implicit s => c.t(0).repeatInterleave),
+    "cartesian_prod" -> one(c => implicit s => STen.cartesianProduct(c.tensors().toList))
   )
 }

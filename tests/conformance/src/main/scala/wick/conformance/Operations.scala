@@ -11,7 +11,7 @@ object Operations {
   /** All operations that are there. */
   lazy val all: Map[String, Op] =
     UnaryOperations.table ++ BinaryOperations.table ++ ShapingOperations.table ++ ReductionOperations.table ++
-      LinalgOperations.table ++ IndexingOperations.table
+      LinalgOperations.table ++ IndexingOperations.table ++ NeuralOperations.table
 
   /** One result. */
   def one(f: Call => Scope => Any): Op = c => Seq(f(c)(c.scope))

@@ -37,7 +37,20 @@ object ReductionOperations {
     "frobenius_norm" -> one(c => implicit s => c.t(0).frobeniusNorm(c.ints(1), c.bool(2))),
     "softmax" -> one(c => implicit s => c.t(0).softmax(c.int(1))),
     "log_softmax" -> one(c => implicit s => c.t(0).logSoftMax(c.int(1))),
+    "mse_loss" -> one(c => implicit s => STen.mse_loss(c.t(0), c.t(1), c.long(2))),
+    "mse_loss_backward" -> one(c => implicit s => STen.mse_loss_backward(c.t(0), c.t(1), c.t(2), c.long(3))),
+    "smooth_l1_loss" -> one(c => implicit s => STen.smooth_l1_loss(c.t(0), c.t(1), c.long(2), c.double(3))),
+    "smooth_l1_loss_backward" -> one(c =>
+      implicit s => STen.smooth_l1_loss_backward(c.t(0), c.t(1), c.t(2), c.long(3), c.double(4))
+    ),
+    "tanh_backward" -> one(c => implicit s => STen.tanh_backward(c.t(0), c.t(1))),
+    "softplus_backward" -> one(c =>
+      implicit s => STen.softplus_backward(c.t(0), c.t(1), c.double(2), c.double(3))
+    ),
     "cumsum" -> one(c => implicit s => c.t(0).cumsum(c.int(1))),
-    "cumprod" -> one(c => implicit s => c.t(0).cumprod(c.int(1)))
+    "cumprod" -> one(c => implicit s => c.t(0).cumprod(c.int(1))),
+    "median" -> one(c => implicit s => c.t(0).median),
+    "median.dim" -> (c => pair(c.t(0).median(c.int(1), c.bool(2))(c.scope))),
+    "mode" -> (c => pair(c.t(0).mode(c.int(1), c.bool(2))(c.scope)))
   )
 }

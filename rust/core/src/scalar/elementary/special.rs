@@ -1,23 +1,23 @@
 //! Gamma family.
 
 #[inline(always)]
-pub(super) fn lgamma_f32(x: f32) -> f32 {
+pub fn lgamma_f32(x: f32) -> f32 {
     libm::lgamma(x as f64) as f32
 }
 
 #[inline(always)]
-pub(super) fn lgamma_f64(x: f64) -> f64 {
+pub fn lgamma_f64(x: f64) -> f64 {
     libm::lgamma(x)
 }
 
 #[inline(always)]
-pub(super) fn digamma_f32(x: f32) -> f32 {
+pub fn digamma_f32(x: f32) -> f32 {
     digamma_f64(x as f64) as f32
 }
 
 /// Asymptotic series (Abramowitz & Stegun 6.3.18) from 10 on; below, the recurrence (6.3.5)
 /// leads up to it, and the reflection (6.3.7) turns negative arguments around.
-pub(super) fn digamma_f64(x: f64) -> f64 {
+pub fn digamma_f64(x: f64) -> f64 {
     if x == 0.0 {
         return f64::INFINITY.copysign(-x);
     }
@@ -49,8 +49,7 @@ fn positive_digamma(mut x: f64) -> f64 {
     }
     let z = 1.0 / (x * x);
     // B₂ₖ/2k
-    let series = z
-        * super::exp::poly!(z; 1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0,
+    let series = z * poly!(z; 1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0,
         -691.0 / 32760.0, 1.0 / 12.0, -3617.0 / 8160.0);
     (libm::log(x) - below) - (0.5 / x + series + lost)
 }

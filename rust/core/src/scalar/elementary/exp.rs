@@ -5,52 +5,29 @@
 //! Remez exchange) and a multiplication by 2ⁿ. `n` is rounded by adding 1.5·2^(mantissa bits),
 //! which also leaves it as an integer in the low bits of the sum.
 
-/// A polynomial, coefficients in rising order: the first apart, so that the largest term is
-/// rounded once, the others by Estrin's scheme, whose chain of operations that wait for one
-/// another is short, which decides the speed of a vector loop.
-macro_rules! poly {
-    ($x:expr; $first:expr, $($c:expr),+) => {
-        $first + $x * $crate::scalar::exp::poly!(@even $x; $($c),+)
-    };
-    (@even $x:expr; $c:expr) => { $c };
-    (@even $x:expr; $($c:expr),+) => { $crate::scalar::exp::poly!(@pairs $x; []; $($c),+) };
-    (@pairs $x:expr; []; $a:expr, $b:expr) => { $a + $x * $b };
-    (@pairs $x:expr; [$($p:expr),*]; $a:expr, $b:expr $(, $c:expr)*) => {
-        $crate::scalar::exp::poly!(@pairs $x; [$($p,)* $a + $x * $b]; $($c),*)
-    };
-    (@pairs $x:expr; [$($p:expr),*]; $a:expr) => {
-        $crate::scalar::exp::poly!(@pairs $x; [$($p,)* $a];)
-    };
-    (@pairs $x:expr; [$($p:expr),*];) => {{
-        let square = $x * $x;
-        $crate::scalar::exp::poly!(@even square; $($p),*)
-    }};
-}
-pub(super) use poly;
-
 /// Exponents, for either width.
 macro_rules! scaling {
     ($t:ident $u:ident, $round:ident $half_pow2:ident $scale:ident, $mantissa:expr, $bias:expr) => {
-        /// Rounds `x`, well below 2^mantissa, to an integer `n`: given as a float, and as bits
-        /// whose lowest are the exponent field of 2ⁿ⁻¹.
+        /// Rounds `x·factor`, well below 2^mantissa, to an integer `n`: given as a float, and as
+        /// bits whose lowest are the exponent field of 2ⁿ⁻¹.
         #[inline(always)]
-        pub(super) fn $round(x: $t) -> ($t, $u) {
+        pub fn $round(x: $t, factor: $t) -> ($t, $u) {
             const MAGIC: $t = (3u64 << ($mantissa - 1)) as $t + ($bias - 1) as $t;
-            let shifted = x + MAGIC;
+            let shifted = mad!(x, factor, MAGIC);
             (shifted - MAGIC, shifted.to_bits())
         }
 
         /// 2ⁿ⁻¹ for `n` in the form that rounding gives; one less so that overflow begins at
         /// `n` = 1024 (128), where 2ⁿ itself is no longer a number.
         #[inline(always)]
-        pub(super) fn $half_pow2(n: $u) -> $t {
+        pub fn $half_pow2(n: $u) -> $t {
             $t::from_bits(n << $mantissa)
         }
 
         /// `p · 2ⁿ`. `small` must be set where that is denormal, or nearly, and 2ⁿ⁻¹ no number.
         /// In two factors, of which only the last can round or overflow.
         #[inline(always)]
-        pub(super) fn $scale(p: $t, n: $u, small: bool) -> $t {
+        pub fn $scale(p: $t, n: $u, small: bool) -> $t {
             const FAR: $u = 64;
             let n = if small { n.wrapping_add(FAR) } else { n };
             p * $half_pow2(n)
@@ -63,18 +40,9 @@ scaling!(f32 u32, round_int_f32 half_pow2_f32 scale_f32, 23, 127);
 scaling!(f64 u64, round_int_f64 half_pow2_f64 scale_f64, 52, 1023);
 
 /// `ln 2` in two parts, the first of 15 bits.
-pub(super) const LN_2_F32: (f32, f32) = (0.693_145_75, 1.428_606_8e-6);
+pub const LN_2_F32: (f32, f32) = (0.693_145_75, 1.428_606_8e-6);
 /// `ln 2` in two parts, the first of 41 bits.
-pub(super) const LN_2_F64: (f64, f64) = (0.693_147_180_559_663, 2.823_529_056_303_157_7e-13);
-
-/// Limits `x` to `lo..=hi`, leaving a NaN alone.
-macro_rules! clamp {
-    ($x:expr, $lo:expr, $hi:expr) => {{
-        let x = if $x < $lo { $lo } else { $x };
-        if x > $hi { $hi } else { x }
-    }};
-}
-pub(super) use clamp;
+pub const LN_2_F64: (f64, f64) = (0.693_147_180_559_663, 2.823_529_056_303_157_7e-13);
 
 macro_rules! BitsOf {
     (f32) => {
@@ -93,60 +61,60 @@ macro_rules! exponentials {
      exp $($q:expr),+; exp2 $($q2:expr),+; expm1 $($qm1:expr),+) => {
         /// `x` as `n·ln 2 + high - low`: the two, of which `high` is exact, and the bits of `n`.
         #[inline(always)]
-        pub(super) fn $reduce(x: $t) -> ($t, $t, BitsOf!($t)) {
-            let (n, bits) = $round(x * core::$t::consts::LOG2_E);
-            (x - n * $ln2.0, n * $ln2.1, bits)
+        pub fn $reduce(x: $t) -> ($t, $t, BitsOf!($t)) {
+            let (n, bits) = $round(x, core::$t::consts::LOG2_E);
+            (mad!(n, -$ln2.0, x), n * $ln2.1, bits)
         }
 
         #[inline(always)]
-        pub(super) fn $exp(x: $t) -> $t {
+        pub fn $exp(x: $t) -> $t {
             $exp_in_range(clamp!(x, $lo, $hi))
         }
 
         /// `eˣ` for `x` not far beyond where it overflows or vanishes.
         #[inline(always)]
-        pub(super) fn $exp_in_range(x: $t) -> $t {
-            let (high, low, n) = $reduce(x);
-            let r = high - low;
-            let p = 1.0 + (r + r * r * $factor(r));
-            $scale(p, n, x < $small)
+        pub fn $exp_in_range(x: $t) -> $t {
+            let (n, bits) = $round(x, core::$t::consts::LOG2_E);
+            let r = mad!(n, -$ln2.1, mad!(n, -$ln2.0, x));
+            let p = mad!(r, mad!(r, $factor(r), 1.0), 1.0);
+            $scale(p, bits, x < $small)
         }
 
         /// `(eʳ - 1 - r)/r²` for `r` up to half of `ln 2`.
         #[inline(always)]
-        pub(super) fn $factor(r: $t) -> $t {
+        pub fn $factor(r: $t) -> $t {
             poly!(r; $($q),+)
         }
 
         #[inline(always)]
-        pub(super) fn $exp2(x: $t) -> $t {
+        pub fn $exp2(x: $t) -> $t {
             let x = clamp!(x, $lo2, $hi2);
-            let (whole, n) = $round(x);
+            let (whole, n) = $round(x, 1.0);
             $scale($fraction(x - whole), n, x < $small2)
         }
 
         /// `2ʳ` for `r` from -1/2 to 1/2.
         #[inline(always)]
-        pub(super) fn $fraction(r: $t) -> $t {
-            1.0 + r * poly!(r; $($q2),+)
+        pub fn $fraction(r: $t) -> $t {
+            mad!(r, poly!(r; $($q2),+), 1.0)
         }
 
         #[inline(always)]
-        pub(super) fn $expm1(x: $t) -> $t {
-            let y = $half_expm1(clamp!(x, $lom1, $hi)) * 2.0;
+        pub fn $expm1(x: $t) -> $t {
+            let y = $half_expm1(clamp!(x, $lom1, $hi), 1.0) * 2.0;
             // Half of a denormal may lose its last bit, and -0 its sign.
             if x.abs() < $t::MIN_POSITIVE { x } else { y }
         }
 
-        /// `(eˣ - 1)/2` for `x` not far beyond where that overflows or is -1/2.
+        /// `(eᶻ - 1)/2` for `z = x·times` not far beyond where that overflows or is -1/2;
+        /// `times` is 1 or 2.
         #[inline(always)]
-        pub(super) fn $half_expm1(x: $t) -> $t {
-            let (high, low, n) = $reduce(x);
-            let r = high - low;
-            let tail = r * r * poly!(r; $($qm1),+) - low;
-            // 2ⁿ·high is exact, so 2ⁿ - 1 + 2ⁿ·high has one rounding and the rest is small.
-            let half = $half_pow2(n);
-            ((half - 0.5) + half * high) + half * tail
+        pub fn $half_expm1(x: $t, times: $t) -> $t {
+            let (n, bits) = $round(x, times * core::$t::consts::LOG2_E);
+            // In units of 1/times, and exact where n is 0, which is where it must be.
+            let r = mad!(n, -$ln2.1 / times, mad!(n, -$ln2.0 / times, x)) * times;
+            let half = $half_pow2(bits);
+            mad!(half, mad!(r * r, poly!(r; $($qm1),+), r), half - 0.5)
         }
     };
 }
@@ -172,6 +140,6 @@ exponentials!(f64, round_int_f64 half_pow2_f64 scale_f64 LN_2_F64, reduce_f64 ex
 
 /// Clears the lower 27 bits, so that the product of two such numbers is exact (Dekker 1971).
 #[inline(always)]
-pub(super) fn upper_half(x: f64) -> f64 {
+pub fn upper_half(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000)
 }

@@ -5,8 +5,8 @@
 //! coefficients reach far. `erfinv` starts from Winitzki's approximation (2008).
 
 use super::exp::{
-    exp_factor_f64, exp2_fraction_f32, exp2_fraction_f64, half_pow2_f32, half_pow2_f64, poly,
-    reduce_f64, round_int_f32, round_int_f64, scale_f64, upper_half,
+    exp_factor_f64, exp2_fraction_f32, exp2_fraction_f64, half_pow2_f32, half_pow2_f64, reduce_f64,
+    round_int_f32, round_int_f64, scale_f64, upper_half,
 };
 
 macro_rules! erf {
@@ -20,14 +20,14 @@ macro_rules! erf {
         }
 
         #[inline(always)]
-        pub(super) fn $erf(x: $t) -> $t {
+        pub fn $erf(x: $t) -> $t {
             let small = x + x * $factor(x * x);
             let a = x.abs();
             let a = if a > $saturated { $saturated } else { a };
             let t = a - 1.0;
             let (whole, n) = {
                 let q = poly!(t; $($l),+);
-                let (whole, n) = $round(q);
+                let (whole, n) = $round(q, 1.0);
                 (q - whole, n)
             };
             let complement = $fraction(whole) * $half_pow2(n) * 2.0;
@@ -54,7 +54,7 @@ erf!(f64, erf_f64 erf_factor_f64, round_int_f64 half_pow2_f64 exp2_fraction_f64,
     5.312645451572783e-10, -4.1571628502009633e-11, 1.4990880698629852e-12);
 
 #[inline(always)]
-pub(super) fn erfc_f32(x: f32) -> f32 {
+pub fn erfc_f32(x: f32) -> f32 {
     erfc_f64(x as f64) as f32
 }
 
@@ -62,7 +62,7 @@ pub(super) fn erfc_f32(x: f32) -> f32 {
 /// changes little. What `x²`, the exponential, the function and the quotient lose is carried
 /// along, since all of it would show in the result.
 #[inline(always)]
-pub(super) fn erfc_f64(x: f64) -> f64 {
+pub fn erfc_f64(x: f64) -> f64 {
     let a = x.abs();
     let a = if a > 27.3 { 27.3 } else { a };
     let near = (1.0 - x) - x * erf_factor_f64(x * x);
@@ -101,11 +101,11 @@ pub(super) fn erfc_f64(x: f64) -> f64 {
 }
 
 #[inline(always)]
-pub(super) fn erfinv_f32(x: f32) -> f32 {
+pub fn erfinv_f32(x: f32) -> f32 {
     erfinv_f64(x as f64) as f32
 }
 
-pub(super) fn erfinv_f64(x: f64) -> f64 {
+pub fn erfinv_f64(x: f64) -> f64 {
     let a = x.abs();
     if a == 1.0 {
         return f64::INFINITY.copysign(x);

@@ -4,7 +4,6 @@
 //! and `sinh r`, which are an even and an odd minimax polynomial (Remez exchange). No division,
 //! and no cancellation where `n` is 0.
 
-use super::exp::{clamp, poly};
 use super::exp::{
     exp_in_range_f32, exp_in_range_f64, half_expm1_f32, half_expm1_f64, reduce_f32, reduce_f64,
 };
@@ -30,41 +29,41 @@ macro_rules! hyperbolic {
             let down = if a > $one_sided { 0.0 } else { down };
             let z = r * r;
             let c = z * poly!(z; $($c),+);
-            let s = r * z * poly!(z; $($s),+) - low;
+            let s = mad!(r * z, poly!(z; $($s),+), -low);
             (up + down, up - down, c, high, s)
         }
 
         #[inline(always)]
-        pub(super) fn $sinh(x: $t) -> $t {
+        pub fn $sinh(x: $t) -> $t {
             let (sum, difference, c, high, s) = $parts(x.abs());
-            let y = ((difference + sum * high) + (difference * c + sum * s)) * 2.0;
+            let y = (mad!(sum, high, difference) + mad!(sum, s, difference * c)) * 2.0;
             // Half of a denormal may lose its last bit.
             if x.abs() < $t::MIN_POSITIVE { x } else { y.copysign(x) }
         }
 
         #[inline(always)]
-        pub(super) fn $cosh(x: $t) -> $t {
+        pub fn $cosh(x: $t) -> $t {
             let (sum, difference, c, high, s) = $parts(x.abs());
-            (sum + (difference * high + (sum * c + difference * s))) * 2.0
+            (sum + mad!(difference, high, mad!(difference, s, sum * c))) * 2.0
         }
 
         #[inline(always)]
-        pub(super) fn $tanh(x: $t) -> $t {
+        pub fn $tanh(x: $t) -> $t {
             let a = x.abs();
             let a = if a > $saturated { $saturated } else { a };
             // e/(e + 2) for e = expm1 2a, but the quotient's error enters in part only.
-            let half = $half_expm1(2.0 * a);
+            let half = $half_expm1(a, 2.0);
             let h = if half > 1.0 { 1.0 } else { half };
-            (h - h * (h / (half + 1.0))).copysign(x)
+            (mad!(-h, h / (half + 1.0), h)).copysign(x)
         }
 
         #[inline(always)]
-        pub(super) fn $sigmoid(x: $t) -> $t {
+        pub fn $sigmoid(x: $t) -> $t {
             // Denormal results need no more than this range.
             let e = $exp_in_range(clamp!(x, $smallest_exp, $largest_exp));
             // e/(1 + e), but the quotient's error enters in part only.
             let h = if e > 1.0 { 1.0 } else { e };
-            h - h * (h / (1.0 + e))
+            mad!(-h, h / (1.0 + e), h)
         }
     };
 }
@@ -80,31 +79,31 @@ hyperbolic!(f64, reduce_f64 exp_in_range_f64 half_expm1_f64, parts_f64 sinh_f64 
     2.510937656007653e-08);
 
 #[inline(always)]
-pub(super) fn asinh_f32(x: f32) -> f32 {
+pub fn asinh_f32(x: f32) -> f32 {
     libm::asinh(x as f64) as f32
 }
 
 #[inline(always)]
-pub(super) fn asinh_f64(x: f64) -> f64 {
+pub fn asinh_f64(x: f64) -> f64 {
     libm::asinh(x)
 }
 
 #[inline(always)]
-pub(super) fn acosh_f32(x: f32) -> f32 {
+pub fn acosh_f32(x: f32) -> f32 {
     libm::acosh(x as f64) as f32
 }
 
 #[inline(always)]
-pub(super) fn acosh_f64(x: f64) -> f64 {
+pub fn acosh_f64(x: f64) -> f64 {
     libm::acosh(x)
 }
 
 #[inline(always)]
-pub(super) fn atanh_f32(x: f32) -> f32 {
+pub fn atanh_f32(x: f32) -> f32 {
     libm::atanh(x as f64) as f32
 }
 
 #[inline(always)]
-pub(super) fn atanh_f64(x: f64) -> f64 {
+pub fn atanh_f64(x: f64) -> f64 {
     libm::atanh(x)
 }

@@ -1,7 +1,7 @@
 //! Powers and roots.
 
 use super::exp::{
-    clamp, exp2_fraction_f64, half_pow2_f64, poly, round_int_f64, scale_f64, upper_half,
+    exp2_fraction_f32, exp2_fraction_f64, round_int_f64, scale_f32, scale_f64, upper_half,
 };
 use super::log::{normal_f32, normal_f64};
 
@@ -9,7 +9,7 @@ use super::log::{normal_f32, normal_f64};
 /// the vector instruction; `no_std` Rust offers no other road to it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn sqrt_f32(x: f32) -> f32 {
+pub fn sqrt_f32(x: f32) -> f32 {
     use core::arch::x86_64::{_mm_cvtss_f32, _mm_set_ss, _mm_sqrt_ss};
     // SAFETY: SSE2 is part of every x86-64.
     #[allow(unused_unsafe)]
@@ -21,7 +21,7 @@ pub(super) fn sqrt_f32(x: f32) -> f32 {
 /// Square root, as for `f32`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn sqrt_f64(x: f64) -> f64 {
+pub fn sqrt_f64(x: f64) -> f64 {
     use core::arch::x86_64::{_mm_cvtsd_f64, _mm_set_sd, _mm_setzero_pd, _mm_sqrt_sd};
     // SAFETY: SSE2 is part of every x86-64.
     #[allow(unused_unsafe)]
@@ -33,7 +33,7 @@ pub(super) fn sqrt_f64(x: f64) -> f64 {
 /// Square root by the NEON instruction.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-pub(super) fn sqrt_f32(x: f32) -> f32 {
+pub fn sqrt_f32(x: f32) -> f32 {
     use core::arch::aarch64::{vdup_n_f32, vget_lane_f32, vsqrt_f32};
     // SAFETY: NEON is part of every aarch64 target with floating point.
     #[allow(unused_unsafe)]
@@ -45,7 +45,7 @@ pub(super) fn sqrt_f32(x: f32) -> f32 {
 /// Square root by the NEON instruction.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-pub(super) fn sqrt_f64(x: f64) -> f64 {
+pub fn sqrt_f64(x: f64) -> f64 {
     use core::arch::aarch64::{vdup_n_f64, vget_lane_f64, vsqrt_f64};
     // SAFETY: NEON is part of every aarch64 target with floating point.
     #[allow(unused_unsafe)]
@@ -55,21 +55,31 @@ pub(super) fn sqrt_f64(x: f64) -> f64 {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use libm::{sqrt as sqrt_f64, sqrtf as sqrt_f32};
+pub use libm::{sqrt as sqrt_f64, sqrtf as sqrt_f32};
 
 #[inline(always)]
-pub(super) fn rsqrt_f32(x: f32) -> f32 {
+pub fn reciprocal_f32(x: f32) -> f32 {
+    1.0 / x
+}
+
+#[inline(always)]
+pub fn reciprocal_f64(x: f64) -> f64 {
+    1.0 / x
+}
+
+#[inline(always)]
+pub fn rsqrt_f32(x: f32) -> f32 {
     1.0 / sqrt_f32(x)
 }
 
 #[inline(always)]
-pub(super) fn rsqrt_f64(x: f64) -> f64 {
+pub fn rsqrt_f64(x: f64) -> f64 {
     1.0 / sqrt_f64(x)
 }
 
 /// The squares are exact in `f64` and their sum cannot overflow.
 #[inline(always)]
-pub(super) fn hypot_f32(x: f32, y: f32) -> f32 {
+pub fn hypot_f32(x: f32, y: f32) -> f32 {
     let (a, b) = (x as f64, y as f64);
     let h = sqrt_f64(a * a + b * b) as f32;
     // An infinity wins over a NaN.
@@ -77,20 +87,18 @@ pub(super) fn hypot_f32(x: f32, y: f32) -> f32 {
 }
 
 #[inline(always)]
-pub(super) fn hypot_f64(x: f64, y: f64) -> f64 {
+pub fn hypot_f64(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
 }
 
-/// Completes `|x|` to the power `y`, right where both are finite and `|x|` is neither 0 nor 1,
-/// by the sign and by the special cases of C99.
+/// Completes `|x|` to the power `y`, which is 0, infinite or NaN already where it must be, by the
+/// sign and the other special cases of C99.
 macro_rules! finish_power {
     ($t:ident, $name:ident, mantissa $mantissa:expr, sign $sign:expr) => {
         #[inline(always)]
         fn $name(x: $t, y: $t, power: $t) -> $t {
-            let ax = x.abs();
-            let edge = if (ax > 1.0) == (y > 0.0) { $t::INFINITY } else { 0.0 };
-            let power = if (ax == 0.0) | (ax == $t::INFINITY) { edge } else { power };
-            let power = if ax == 1.0 { 1.0 } else { power };
+            // Infinitely often the logarithm 0.
+            let power = if (x.abs() == 1.0) & !y.is_nan() { 1.0 } else { power };
             // Whether y is an integer, and odd: from here on all numbers are integers, and on
             // adding this the others show their lowest whole bit; twice this is even.
             const INTEGERS: $t = (1u64 << $mantissa) as $t;
@@ -104,7 +112,7 @@ macro_rules! finish_power {
             let r = $t::from_bits(power.to_bits() | sign);
             // A negative number has no real power but the whole ones; -∞ counts as +∞.
             let root = (x < 0.0) & (x > $t::NEG_INFINITY) & !whole;
-            let r = if root | x.is_nan() | y.is_nan() { $t::NAN } else { r };
+            let r = if root { $t::NAN } else { r };
             if (x == 1.0) | (y == 0.0) { 1.0 } else { r }
         }
     };
@@ -116,37 +124,24 @@ finish_power!(f64, finish_power_f64, mantissa 52, sign 1u64 << 63);
 /// The power in `f64`: `2^(y·log₂x)`. The logarithm is a minimax polynomial in `s²`, where
 /// `s = (m - 1)/(m + 1)`, and the quotient one Newton step from an `f32` division.
 #[inline(always)]
-pub(super) fn pow_f32(x: f32, y: f32) -> f32 {
+pub fn pow_f32(x: f32, y: f32) -> f32 {
     let (k, f) = normal_f32(x.abs(), core::f32::consts::FRAC_1_SQRT_2);
     let near = (1.0 / (2.0 + f)) as f64;
     let f = f as f64;
-    let s = f * near * (2.0 - (2.0 + f) * near);
+    let s = f * near * mad!(-(2.0 + f), near, 2.0);
     let z = s * s;
-    let log = k as f64
-        + s * poly!(z;
-            2.885390081790141,
-            0.9617966732841462,
-            0.5770835944710471,
-            0.41167221780354546,
-            0.34073835696588917
-        );
-    let p = clamp!(y as f64 * log, -200.0, 200.0);
-    let (n, bits) = round_int_f64(p);
-    let r = p - n;
-    // Twice 2ʳ, for half of 2ⁿ. The conversion rounds, overflows and makes denormals.
-    let q = poly!(r;
-        2.000000001108212,
-        1.3862944114754587,
-        0.48045293782050785,
-        0.11100657552539209,
-        0.019236977843063174,
-        0.0026799862867152254,
-        0.00030691640885392865
-    );
-    finish_power_f32(x, y, (q * half_pow2_f64(bits)) as f32)
+    let series = poly!(z; 2.885390081790141, 0.9617966732841462, 0.5770835944710471,
+        0.41167221780354546, 0.34073835696588917);
+    let log = mad!(s, series, k as f64);
+    let p = clamp!(y as f64 * log, -151.0, 129.0);
+    let (n, bits) = round_int_f64(p, 1.0);
+    // From here on f32 is enough. Its exponent's bias is another, and n has a place in 32 bits.
+    let bits = (bits as u32).wrapping_sub(1023 - 127);
+    let power = scale_f32(exp2_fraction_f32((p - n) as f32), bits, (bits as i32) < 2);
+    finish_power_f32(x, y, power)
 }
 
-/// `log₂ x` for positive, finite `x` as a sum of two numbers, the first of 26 bits, with a
+/// `log₂ x` for `x` not negative as a sum of two numbers, the first of 26 bits, with a
 /// relative error near 2⁻⁶⁵: the series of `2·artanh(s)` in double-double arithmetic (Dekker 1971).
 #[inline(always)]
 fn log2_double(x: f64) -> (f64, f64) {
@@ -188,7 +183,7 @@ fn log2_double(x: f64) -> (f64, f64) {
 }
 
 #[inline(always)]
-pub(super) fn pow_f64(x: f64, y: f64) -> f64 {
+pub fn pow_f64(x: f64, y: f64) -> f64 {
     let (high, low) = log2_double(x.abs());
     let y_high = upper_half(y);
     let p = y_high * high;
@@ -196,7 +191,7 @@ pub(super) fn pow_f64(x: f64, y: f64) -> f64 {
     let far = p.abs() > 1080.0;
     let p = clamp!(p, -1080.0, 1025.0);
     let p_low = if far { 0.0 } else { p_low };
-    let (n, bits) = round_int_f64(p);
+    let (n, bits) = round_int_f64(p, 1.0);
     let q = exp2_fraction_f64((p - n) + p_low);
     finish_power_f64(x, y, scale_f64(q, bits, p < -1020.0))
 }

@@ -4,8 +4,6 @@
 //! 2/π that matter at the exponent of `x`, so that one path without branches or tables serves
 //! every argument. Sine and cosine of the rest are minimax polynomials (Remez exchange) in `f64`.
 
-use super::exp::poly;
-
 /// The first 256 bits of the fraction of 2/π.
 const TWO_OVER_PI: [u64; 4] =
     [0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9041, 0xfe51_63ab_debb_c561];
@@ -59,7 +57,7 @@ fn sine_and_cosine(f: f64) -> (f64, f64) {
 }
 
 #[inline(always)]
-pub(super) fn sin_f32(x: f32) -> f32 {
+pub fn sin_f32(x: f32) -> f32 {
     let (n, f) = quarters(x);
     let (s, c) = sine_and_cosine(f);
     let y = if n & 1 == 0 { s } else { c };
@@ -69,7 +67,7 @@ pub(super) fn sin_f32(x: f32) -> f32 {
 }
 
 #[inline(always)]
-pub(super) fn cos_f32(x: f32) -> f32 {
+pub fn cos_f32(x: f32) -> f32 {
     let (n, f) = quarters(x);
     let (s, c) = sine_and_cosine(f);
     let y = if n & 1 == 0 { c } else { s };
@@ -78,7 +76,7 @@ pub(super) fn cos_f32(x: f32) -> f32 {
 }
 
 #[inline(always)]
-pub(super) fn tan_f32(x: f32) -> f32 {
+pub fn tan_f32(x: f32) -> f32 {
     let (n, f) = quarters(x);
     let (s, c) = sine_and_cosine(f);
     let (top, bottom) = if n & 1 == 0 { (s, c) } else { (-c, s) };
@@ -91,12 +89,12 @@ pub(super) fn tan_f32(x: f32) -> f32 {
 macro_rules! from_libm {
     ($($f32_fn:ident $f64_fn:ident $name:ident ($($arg:ident)*);)*) => {$(
         #[inline(always)]
-        pub(super) fn $f32_fn($($arg: f32),*) -> f32 {
+        pub fn $f32_fn($($arg: f32),*) -> f32 {
             libm::$name($($arg as f64),*) as f32
         }
 
         #[inline(always)]
-        pub(super) fn $f64_fn($($arg: f64),*) -> f64 {
+        pub fn $f64_fn($($arg: f64),*) -> f64 {
             libm::$name($($arg),*)
         }
     )*};
@@ -110,16 +108,16 @@ from_libm! {
 }
 
 #[inline(always)]
-pub(super) fn sin_f64(x: f64) -> f64 {
+pub fn sin_f64(x: f64) -> f64 {
     libm::sin(x)
 }
 
 #[inline(always)]
-pub(super) fn cos_f64(x: f64) -> f64 {
+pub fn cos_f64(x: f64) -> f64 {
     libm::cos(x)
 }
 
 #[inline(always)]
-pub(super) fn tan_f64(x: f64) -> f64 {
+pub fn tan_f64(x: f64) -> f64 {
     libm::tan(x)
 }

@@ -1,0 +1,161 @@
+//! Small tensors that nobody has any more, kept whole by the thread that let go of them: its next
+//! small tensor costs neither a lock nor an allocation.
+
+use std::cell::RefCell;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicUsize, fence};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wick_core::Layout;
+
+use crate::alloc::{Allocator, Block, SMALL, SMALL_CLASSES, class_of};
+use crate::storage::Storage;
+
+/// Bytes that one thread keeps.
+const KEPT: usize = 64 << 10;
+
+/// What a tensor is made of.
+pub struct Parts {
+    pub storage: Arc<Storage>,
+    pub layout: Arc<Layout>,
+}
+
+/// What an allocator knows of the threads' pools. Their bytes are still live ones for its own
+/// counters, so that using them again moves nothing that threads share.
+#[derive(Default)]
+pub struct Pools {
+    /// Bytes in each, written by its thread alone.
+    kept: Mutex<Vec<Arc<AtomicUsize>>>,
+    /// How often the pools were told to empty themselves.
+    emptied: AtomicUsize,
+}
+
+impl Pools {
+    fn all(&self) -> MutexGuard<'_, Vec<Arc<AtomicUsize>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes in all pools.
+    pub fn bytes(&self) -> usize {
+        self.all().iter().map(|kept| kept.load(Relaxed)).sum()
+    }
+}
+
+/// The pool of one thread.
+struct Pool {
+    of: Option<&'static Allocator>,
+    classes: [Vec<Parts>; SMALL_CLASSES],
+    kept: Arc<AtomicUsize>,
+    emptied: usize,
+}
+
+thread_local! {
+    static POOL: RefCell<Pool> = RefCell::new(Pool {
+        of: None,
+        classes: Default::default(),
+        kept: Arc::default(),
+        emptied: 0,
+    });
+}
+
+impl Pool {
+    /// Frees what it keeps.
+    fn empty(&mut self) {
+        self.kept.store(0, Relaxed);
+        self.classes.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Makes it the pool of an allocator, emptied where it should be.
+    #[inline]
+    fn attune(&mut self, to: &'static Allocator) {
+        let emptied = to.pools().emptied.load(Relaxed);
+        if self.emptied != emptied || self.of.is_none_or(|of| !std::ptr::eq(of, to)) {
+            self.change(to, emptied);
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, to: &'static Allocator, emptied: usize) {
+        self.empty();
+        if self.of.is_none_or(|of| !std::ptr::eq(of, to)) {
+            self.leave();
+            to.pools().all().push(self.kept.clone());
+            self.of = Some(to);
+        }
+        self.emptied = emptied;
+    }
+
+    fn leave(&mut self) {
+        if let Some(of) = self.of.take() {
+            of.pools().all().retain(|kept| !Arc::ptr_eq(kept, &self.kept));
+        }
+    }
+
+    fn keep(&mut self, change: isize) -> bool {
+        let kept = self.kept.load(Relaxed).wrapping_add_signed(change);
+        let room = kept <= KEPT;
+        if room {
+            self.kept.store(kept, Relaxed);
+        }
+        room
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.empty();
+        self.leave();
+    }
+}
+
+/// A storage of `bytes` bytes that this thread kept, with the layout that it had.
+#[inline]
+pub fn take(allocator: &'static Allocator, bytes: usize) -> Option<Parts> {
+    if bytes > SMALL {
+        return None;
+    }
+    let (class, size) = class_of(bytes);
+    let take = |pool: &RefCell<Pool>| {
+        let pool = &mut *pool.try_borrow_mut().ok()?;
+        pool.attune(allocator);
+        let parts = pool.classes[class].pop()?;
+        pool.keep(-(size as isize));
+        parts.storage.set_bytes(bytes);
+        Some(parts)
+    };
+    POOL.try_with(take).ok()?
+}
+
+/// Ends a tensor: what nobody shares and is small is kept for the next one.
+#[inline]
+pub fn give(parts: Parts) {
+    let Block { class, size, .. } = *parts.storage.block();
+    // No weak references are made, so the only share stays the only one.
+    if size > SMALL || Arc::strong_count(&parts.storage) > 1 {
+        return;
+    }
+    // What other threads did with it before they let go has happened.
+    fence(Acquire);
+    let keep = |pool: &RefCell<Pool>| {
+        if let Ok(mut pool) = pool.try_borrow_mut() {
+            pool.attune(parts.storage.allocator());
+            if pool.keep(size as isize) {
+                pool.classes[class as usize].push(parts);
+            }
+        }
+    };
+    // A thread that is ending has no pool: the parts are freed with the closure.
+    let _ = POOL.try_with(keep);
+}
+
+/// Empties this thread's pool now, and the others' when they next come to them.
+pub fn empty(allocator: &Allocator) {
+    allocator.pools().emptied.fetch_add(1, Relaxed);
+    let _ = POOL.try_with(|pool| {
+        if let Ok(mut pool) = pool.try_borrow_mut() {
+            if pool.of.is_some_and(|of| std::ptr::eq(of, allocator)) {
+                pool.empty();
+            }
+        }
+    });
+}
