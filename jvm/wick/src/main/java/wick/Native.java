@@ -40,11 +40,7 @@ public final class Native {
 
   /**
    * Code of an operation; families: unary binary ternary reduce along view index_kind create random
-<<<<<<< HEAD
-   * matmul addmm linalg index index_put.
-=======
-   * matmul addmm index index_put pair neural pick running interpolation.
->>>>>>> main
+   * matmul addmm linalg index index_put pair neural pick running interpolation.
    */
   public static native int opCode(String family, String name);
 

@@ -35,15 +35,11 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
-<<<<<<< HEAD
     with LinalgOps
     with NormOps
-    with IndexOps {
-=======
     with IndexOps
     with SortOps
     with SearchOps {
->>>>>>> main
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
   // under the lock and read without: a thread that has not seen the end yet is told by the handle.
@@ -257,16 +253,12 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
-<<<<<<< HEAD
     with LinalgFunctions
-    with IndexFunctions {
-=======
     with IndexFunctions
     with BackwardFunctions
     with LossFunctions
     with EmbeddingFunctions
     with SortFunctions {
->>>>>>> main
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
