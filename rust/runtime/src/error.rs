@@ -71,10 +71,23 @@ impl fmt::Display for Operands {
     }
 }
 
+/// What went wrong. One pointer, so that a result which may fail costs no more than one which may
+/// not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Box<Kind>);
+
+impl From<Kind> for Error {
+    #[cold]
+    fn from(kind: Kind) -> Error {
+        Error(Box::new(kind))
+    }
+}
+
 /// Each variant is one Java exception class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum Error {
+pub enum Kind {
     /// Two shapes that do not broadcast.
     #[error(
         "{op}: shapes {} and {} do not broadcast at dimension {dim} ({x} and {y}); dtypes {} and {}",
@@ -108,13 +121,23 @@ pub enum Error {
 }
 
 impl Error {
+    /// What went wrong, as data.
+    pub fn kind(&self) -> &Kind {
+        &self.0
+    }
+
+    /// An operation code or argument that no caller of ours sends.
+    pub fn internal(text: Cow<'static, str>) -> Error {
+        Kind::Internal(text).into()
+    }
+
     /// A shape error about these operands.
     pub fn shape(
         op: &'static str,
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::Shape { op, operands: list(operands), expected: expected.into() }
+        Kind::Shape { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// A dtype error about these operands.
@@ -123,7 +146,7 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::DType { op, operands: list(operands), expected: expected.into() }
+        Kind::DType { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// An index error about these operands.
@@ -132,7 +155,7 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::Index { op, operands: list(operands), expected: expected.into() }
+        Kind::Index { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// What is wrong with a matrix of these operands.
@@ -141,13 +164,13 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::Linalg { op, operands: list(operands), expected: expected.into() }
+        Kind::Linalg { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// A size that cannot be made, with no tensor to show.
     pub fn size(op: &'static str, dtype: DType, shape: &[i64], source: LayoutError) -> Error {
         let operands = Operands(vec![Operand { dtype, shape: shape.into() }]);
-        Error::Shape { op, operands, expected: describe(source) }
+        Kind::Shape { op, operands, expected: describe(source) }.into()
     }
 
     /// A view that cannot be made.
@@ -156,10 +179,11 @@ impl Error {
         let expected = describe(source);
         match source {
             LayoutError::Dim { .. } | LayoutError::Index { .. } | LayoutError::Range { .. } => {
-                Error::Index { op, operands, expected }
+                Kind::Index { op, operands, expected }
             }
-            _ => Error::Shape { op, operands, expected },
+            _ => Kind::Shape { op, operands, expected },
         }
+        .into()
     }
 }
 

@@ -2,7 +2,9 @@
 
 pub mod advanced;
 pub mod array;
+pub mod attention;
 pub mod backward;
+pub mod conv;
 pub mod creation;
 pub mod cumulative;
 pub mod elementwise;
@@ -13,6 +15,8 @@ pub mod linalg;
 pub mod loss;
 pub mod mask;
 pub mod matmul;
+pub mod norm;
+pub mod pool;
 pub mod promote;
 pub mod put;
 pub mod quantile;
@@ -20,6 +24,8 @@ pub mod random;
 pub mod rearrange;
 pub mod reduce;
 pub mod repeat;
+pub mod resample;
+mod scratch;
 pub mod search;
 pub mod select;
 pub mod shape;

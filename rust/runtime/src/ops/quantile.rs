@@ -181,8 +181,10 @@ fn value<T: Key>(ctx: &Context, sorted: &Line, q: f64, over: QuantileOf) -> T {
         return low;
     }
     let (low, high) = (low.to_f64(), high.to_f64());
-    // The end that is nearer is met exactly.
-    T::from_f64(if weight < 0.5 {
+    // Differences of infinities are NaN; else the end that is nearer is met exactly.
+    T::from_f64(if low.is_infinite() || high.is_infinite() {
+        low * (1.0 - weight) + high * weight
+    } else if weight < 0.5 {
         low + weight * (high - low)
     } else {
         high - (high - low) * (1.0 - weight)

@@ -9,7 +9,7 @@ use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::random::{Draw, Law, Shuffle, steps};
 
 use crate::context::{Context, Stream};
-use crate::error::{Error, Operand, Operands, Result};
+use crate::error::{Error, Kind, Operand, Operands, Result};
 use crate::ops::array::contiguous;
 use crate::ops::creation::check_value;
 use crate::ops::elementwise::copy;
@@ -100,10 +100,8 @@ pub fn bernoulli_of(ctx: &Context, probs: &Tensor, stream: Option<Stream>) -> Re
 /// 0 to n - 1 in random order.
 pub fn randperm(ctx: &Context, dtype: DType, n: i64, stream: Option<Stream>) -> Result<Tensor> {
     let op = "randperm";
-    let refuse = |expected: String| Error::DType {
-        op,
-        operands: operand(dtype, &[n]),
-        expected: expected.into(),
+    let refuse = |expected: String| -> Error {
+        Kind::DType { op, operands: operand(dtype, &[n]), expected: expected.into() }.into()
     };
     if dtype == DType::Bool {
         return Err(refuse("not defined for bool".into()));
@@ -150,11 +148,8 @@ fn exact_bits(dtype: DType) -> Option<u32> {
 /// Checks an operation's parameters against the type.
 fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> {
     let refuse = |expected: String| {
-        Err(Error::DType {
-            op: op.name(),
-            operands: operand(dtype, shape),
-            expected: expected.into(),
-        })
+        let operands = operand(dtype, shape);
+        Err(Kind::DType { op: op.name(), operands, expected: expected.into() }.into())
     };
     let needs_float =
         matches!(op, RandomOp::Rand | RandomOp::Randn | RandomOp::Uniform | RandomOp::Normal);
@@ -214,7 +209,7 @@ fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> 
             let span = high.wrapping_sub(low) as u64;
             Ok(Law::Integer { low, span, bottom, top })
         }
-        _ => Err(Error::Internal(format!("{}: parameters of another kind", op.name()).into())),
+        _ => Err(Error::internal(format!("{}: parameters of another kind", op.name()).into())),
     }
 }
 

@@ -124,15 +124,15 @@ fn top_lines<T: Key>(
     let room = select::room(n as usize, k);
     let arch = ctx.arch();
     with_item!(order, n, I => {
-        each_line::<I>(ctx, lines.count, 1.0 * n as f64, room + k, &|i, room| {
+        each_line::<I>(ctx, lines.count, 1.0 * n as f64, room, &|i, items| {
             let [line, values, indices] = lines.get(i);
-            let (spare, items) = room.split_at_mut(k);
             // SAFETY: the tensors stay alive; each line writes its own.
             unsafe {
                 select::least::<T, I>(arch, &line, order, k, items);
-                let mut items = &mut items[..k];
-                if sorted && radix::sort(items, spare, order.bits) {
-                    items = spare;
+                let items = &mut items[..k];
+                if sorted {
+                    // Not by digits, which would want the places in order.
+                    items.sort_unstable();
                 }
                 unpack::<T, I>(arch, &line, order, items, 0, Some(&values), Some(&indices));
             }
@@ -255,7 +255,7 @@ fn at_rank<T: Key, I: Item>(ctx: &Context, line: &Line, rank: Rank) -> Result<I>
     // SAFETY: the operation's tensors stay alive.
     let n = unsafe { select::collect::<T, I>(ctx.arch(), line, range, step, items) };
     if n == 0 {
-        return Err(Error::Internal("the elements change during the call".into()));
+        return Err(Error::internal("the elements change during the call".into()));
     }
     let at = ((rank - below).max(0) as usize).min(n - 1);
     Ok(*items[..n].select_nth_unstable(at).1)

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use wick_core::DType;
 use wick_runtime::Error;
+use wick_runtime::error::Kind;
 use wick_runtime::ops::linalg::LinalgOp::*;
 use wick_runtime::ops::linalg::{Driver, linalg};
 use wick_runtime::{Context, Result, Tensor};
@@ -138,13 +139,13 @@ proptest! {
         let rank = rank.min(m).min(n);
         let low = Dense::new(m, rank, rng.list(m * rank)).times(&Dense::new(rank, n, rng.list(rank * n)));
         let a = lying(&ctx, dtype, &[2, m as i64, n as i64], &low.v.repeat(2), seed);
-        let b = lying(&ctx, dtype, &[m as i64, k as i64], &rng.list(m * k), !seed);
+        let b = lying(&ctx, dtype, &[1, m as i64, k as i64], &rng.list(m * k), !seed);
         let driver = Driver::ALL[driver];
         // A condition that rounding does not come near to.
         let limit = if dtype == DType::F64 { 1e-10 } else { 1e-4 };
         let made = linalg(&ctx, Lstsq, &[&a, &b], &[driver as i64], &[limit]);
         if driver == Driver::Gels && rank < m.min(n) {
-            let refused = matches!(made, Err(Error::Linalg { .. }));
+            let refused = matches!(made.as_ref().map_err(Error::kind), Err(Kind::Linalg { .. }));
             prop_assert!(refused);
             return Ok(());
         }
@@ -190,9 +191,9 @@ fn norms_of_nothing() {
         let t = |shape: &[i64]| tensor(&ctx, dtype, shape, &[]);
         let inf = f64::INFINITY;
         assert_eq!(norm(&ctx, &t(&[0, 3]), inf, &[-1], false).unwrap().shape(), &[0]);
-        assert!(matches!(norm(&ctx, &t(&[3, 0]), inf, &[-1], false), Err(Error::Shape { .. })));
+        assert!(matches!(norm(&ctx, &t(&[3, 0]), inf, &[-1], false).as_ref().map_err(Error::kind), Err(Kind::Shape { .. })));
         for ord in [-1.0, -2.5, inf, -inf] {
-            assert!(matches!(norm(&ctx, &t(&[4, 0]), ord, &[-1], false), Err(Error::Shape { .. })));
+            assert!(matches!(norm(&ctx, &t(&[4, 0]), ord, &[-1], false).as_ref().map_err(Error::kind), Err(Kind::Shape { .. })));
             assert!(norm(&ctx, &t(&[0]), ord, &[], false).is_err());
         }
         for ord in [0.0, 0.5, 1.0, 2.0, 3.0] {
@@ -235,7 +236,7 @@ fn norms_of_what_is_not_finite() {
     let ctx = ctx(1);
     let a = tensor(&ctx, DType::F64, &[2, 2], &[f64::NAN, 0.0, 0.0, 2.0]);
     for (kind, ord) in [(2, 0.0), (0, 2.0), (0, -2.0)] {
-        assert!(matches!(of_matrix(&ctx, &a, kind, ord, &[0, 0, 1]), Err(Error::Linalg { .. })));
+        assert!(matches!(of_matrix(&ctx, &a, kind, ord, &[0, 0, 1]).as_ref().map_err(Error::kind), Err(Kind::Linalg { .. })));
     }
     for (kind, ord) in [(1, 0.0), (0, 1.0), (0, f64::INFINITY)] {
         let got = of_matrix(&ctx, &a, kind, ord, &[0, 0, 1]).unwrap();

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use wick_core::DType;
 use wick_runtime::ops::linalg::LinalgOp::*;
 use wick_runtime::ops::linalg::{einsum, linalg};
+use wick_runtime::error::Kind;
 use wick_runtime::{Context, Error, Tensor};
 
 use crate::common::{Lie, ctx, tensor, values};
@@ -332,18 +333,18 @@ fn equations_that_are_refused() {
     ] {
         let operands: Vec<&Tensor> = vec![&m; count];
         let e = einsum(&ctx, equation, &operands).unwrap_err();
-        assert!(matches!(e, Error::Shape { .. }) && e.to_string().contains(why), "{equation}: {e}");
+        assert!(matches!(e.kind(), Kind::Shape { .. }) && e.to_string().contains(why), "{equation}: {e}");
     }
-    assert!(matches!(einsum(&ctx, "", &[]), Err(Error::Shape { .. })));
+    assert!(matches!(einsum(&ctx, "", &[]).as_ref().map_err(Error::kind), Err(Kind::Shape { .. })));
     let other = tensor(&ctx, DType::F64, &[2, 3], &[0.0; 6]);
-    assert!(matches!(einsum(&ctx, "ij,ij", &[&m, &other]), Err(Error::DType { .. })));
+    assert!(matches!(einsum(&ctx, "ij,ij", &[&m, &other]).as_ref().map_err(Error::kind), Err(Kind::DType { .. })));
 }
 
 #[test]
 fn products_that_are_refused() {
     let ctx = ctx(1);
     let f = |shape: &[i64]| tensor(&ctx, DType::F32, shape, &vec![0.0; shape.iter().product::<i64>() as usize]);
-    let shape = |e: Error| assert!(matches!(e, Error::Shape { .. } | Error::Index { .. }), "{e}");
+    let shape = |e: Error| assert!(matches!(e.kind(), Kind::Shape { .. } | Kind::Index { .. }), "{e}");
     shape(fault(&ctx, Tensordot, &[&f(&[2, 3]), &f(&[2, 3])], &[1, 1, 0]));
     shape(fault(&ctx, Tensordot, &[&f(&[2, 3]), &f(&[2, 3])], &[2, 0, 0, 0, 1]));
     shape(fault(&ctx, Tensordot, &[&f(&[2, 3]), &f(&[2, 3])], &[1, 5, 0]));
@@ -363,9 +364,9 @@ fn products_that_are_refused() {
     shape(linalg(&ctx, Cdist, &[&f(&[2, 3]), &f(&[2, 4])], &[], &[2.0]).unwrap_err());
     shape(linalg(&ctx, Cdist, &[&f(&[2, 3]), &f(&[2, 3])], &[], &[-1.0]).unwrap_err());
     let singular = fault(&ctx, MatrixPower, &[&f(&[2, 2])], &[-1]);
-    assert!(matches!(singular, Error::Linalg { .. }));
+    assert!(matches!(singular.kind(), Kind::Linalg { .. }));
     let whole = tensor(&ctx, DType::I64, &[2, 2], &[1.0, 1.0, 1.0, 0.0]);
-    assert!(matches!(fault(&ctx, MatrixPower, &[&whole], &[-1]), Error::DType { .. }));
+    assert!(matches!(fault(&ctx, MatrixPower, &[&whole], &[-1]).kind(), Kind::DType { .. }));
     assert_eq!(values(&ctx, &run(&ctx, MatrixPower, &[&whole], &[10])[0]), [89.0, 55.0, 55.0, 34.0]);
 }
 

@@ -3,6 +3,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod search;
+mod select;
+mod unique;
 
 use std::cmp::Ordering;
 

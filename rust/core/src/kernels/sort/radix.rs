@@ -88,7 +88,7 @@ fn short(digits: Digits) -> usize {
     160 * digits.passes()
 }
 
-/// Sorts items of keys of `bits` bits; whether they end up in `spare`, which is as long.
+/// Sorts items, which come in the order of their places, by their keys of `bits` bits; whether they end up in `spare`, which is as long.
 pub fn sort<I: Item>(items: &mut [I], spare: &mut [I], bits: u32) -> bool {
     let n = items.len();
     let digits = Digits::new(bits, n);

@@ -419,7 +419,7 @@ pub(super) fn lu(ctx: &Context, op: &'static str, a: &Tensor) -> Result<[Tensor;
     };
     let triangle = |t: Tensor, diagonal: i64, lower: bool| {
         let t = rearrange::triangle(ctx, op, &t, diagonal, lower, false)?;
-        t.ok_or_else(|| Error::Internal("a new triangle".into()))
+        t.ok_or_else(|| Error::internal("a new triangle".into()))
     };
     let l = triangle(part(m, k)?, -1, true)?;
     let diagonal = l.with_layout(op, l.layout().diagonal(0, -2, -1))?;

@@ -110,7 +110,7 @@ pub fn linalg(
 ) -> Result<Vec<Tensor>> {
     let name = op.name();
     // A caller that sends too little is ours and wrong.
-    let few = || Error::Internal(format!("{name}: too few arguments").into());
+    let few = || Error::internal(format!("{name}: too few arguments").into());
     let t = |i: usize| operands.get(i).copied().ok_or_else(few);
     let n = |i: usize| p.get(i).copied().ok_or_else(few);
     let flag = |i: usize| n(i).map(|v| v != 0);

@@ -20,7 +20,7 @@ use crate::tensor::Tensor;
 
 /// An operation that makes a new tensor has made none.
 pub(super) fn missing() -> Error {
-    Error::Internal("an operation without result".into())
+    Error::internal("an operation without result".into())
 }
 
 pub(super) fn binary_new(ctx: &Context, op: BinaryOp, a: &Tensor, b: &Tensor) -> Result<Tensor> {

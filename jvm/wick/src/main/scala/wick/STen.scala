@@ -38,6 +38,7 @@ final class STen private[wick] (
     with LinalgOps
     with NormOps
     with IndexOps
+    with DropoutOps
     with SortOps
     with SearchOps {
 
@@ -258,6 +259,12 @@ object STen
     with BackwardFunctions
     with LossFunctions
     with EmbeddingFunctions
+    with ConvFunctions
+    with PoolFunctions
+    with NormFunctions
+    with AttentionFunctions
+    with ResampleFunctions
+    with DropoutFunctions
     with SortFunctions {
 
   private final val ClosedItself = -1

@@ -152,7 +152,16 @@ class SortSuite extends munit.FunSuite {
       check(floats(2, 1)(3, 1).expand(List(2L, 4L)).sort(0, false), List(2, 4))(1, 1, 1, 1, 3, 3, 3, 3)(
         1, 1, 1, 1, 0, 0, 0, 0
       )
-      check(STen.zeros(List(3), STen.fOptions).expand(List(2L, 3L)).argsort(true, -1, false), List(2, 3), 0, 1, 2, 0, 1, 2)
+      check(
+        STen.zeros(List(3), STen.fOptions).expand(List(2L, 3L)).argsort(true, -1, false),
+        List(2, 3),
+        0,
+        1,
+        2,
+        0,
+        1,
+        2
+      )
     }
   }
 
@@ -233,6 +242,10 @@ class SortSuite extends munit.FunSuite {
       check(many.topk(2, 0, true, true), List(2))(99999, 99998)(99999, 99998)
       check(many.kthvalue(777, 0, false), Nil)(776)(776)
       check(many.median, Nil, 49999)
+      val ties = many.remainder(7L)
+      val (v, i) = ties.topk(5000, 0, false, true)
+      val (sorted, places) = ties.sort(0, false)
+      assert(v.equalDeep(sorted.narrow(0, 0L, 5000L)) && i.equalDeep(places.narrow(0, 0L, 5000L)))
     }
   }
 
