@@ -248,7 +248,9 @@ fn same_bits_for_any_number_of_threads() {
     let ctx = ctx(1);
     let mut rng = Numbers(5);
     let a = tensor(&ctx, DType::F32, &[40, 30, 30], &rng.list(40 * 900));
-    for (op, flags) in [(Svd, vec![0]), (Eigh, vec![0]), (Inv, vec![]), (Qr, vec![0]), (Pinv, vec![0])] {
+    for (op, flags) in
+        [(Svd, vec![0]), (Eigh, vec![0]), (Inv, vec![]), (Qr, vec![0]), (Pinv, vec![0])]
+    {
         let mut seen: Option<Vec<Vec<f64>>> = None;
         for threads in [1, 2, 7] {
             ctx.set_threads(threads);

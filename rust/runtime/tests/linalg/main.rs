@@ -9,8 +9,8 @@ mod systems;
 
 use common::{Lie, tensor, values};
 use wick_core::DType;
-use wick_runtime::ops::linalg::{LinalgOp, linalg};
 use wick_runtime::error::Kind;
+use wick_runtime::ops::linalg::{LinalgOp, linalg};
 use wick_runtime::{Context, Error, Tensor};
 
 /// Numbers that are the same for the same seed, in [-1, 1).

@@ -191,9 +191,15 @@ fn norms_of_nothing() {
         let t = |shape: &[i64]| tensor(&ctx, dtype, shape, &[]);
         let inf = f64::INFINITY;
         assert_eq!(norm(&ctx, &t(&[0, 3]), inf, &[-1], false).unwrap().shape(), &[0]);
-        assert!(matches!(norm(&ctx, &t(&[3, 0]), inf, &[-1], false).as_ref().map_err(Error::kind), Err(Kind::Shape { .. })));
+        assert!(matches!(
+            norm(&ctx, &t(&[3, 0]), inf, &[-1], false).as_ref().map_err(Error::kind),
+            Err(Kind::Shape { .. })
+        ));
         for ord in [-1.0, -2.5, inf, -inf] {
-            assert!(matches!(norm(&ctx, &t(&[4, 0]), ord, &[-1], false).as_ref().map_err(Error::kind), Err(Kind::Shape { .. })));
+            assert!(matches!(
+                norm(&ctx, &t(&[4, 0]), ord, &[-1], false).as_ref().map_err(Error::kind),
+                Err(Kind::Shape { .. })
+            ));
             assert!(norm(&ctx, &t(&[0]), ord, &[], false).is_err());
         }
         for ord in [0.0, 0.5, 1.0, 2.0, 3.0] {
@@ -236,7 +242,10 @@ fn norms_of_what_is_not_finite() {
     let ctx = ctx(1);
     let a = tensor(&ctx, DType::F64, &[2, 2], &[f64::NAN, 0.0, 0.0, 2.0]);
     for (kind, ord) in [(2, 0.0), (0, 2.0), (0, -2.0)] {
-        assert!(matches!(of_matrix(&ctx, &a, kind, ord, &[0, 0, 1]).as_ref().map_err(Error::kind), Err(Kind::Linalg { .. })));
+        assert!(matches!(
+            of_matrix(&ctx, &a, kind, ord, &[0, 0, 1]).as_ref().map_err(Error::kind),
+            Err(Kind::Linalg { .. })
+        ));
     }
     for (kind, ord) in [(1, 0.0), (0, 1.0), (0, f64::INFINITY)] {
         let got = of_matrix(&ctx, &a, kind, ord, &[0, 0, 1]).unwrap();
@@ -285,7 +294,8 @@ fn condition_of_singular_matrices() {
 #[test]
 fn tolerances() {
     let ctx = ctx(1);
-    let a = tensor(&ctx, DType::F64, &[2, 3, 3], &Dense::diagonal(&[1.0, 0.1, 0.01], 3, 3).v.repeat(2));
+    let a =
+        tensor(&ctx, DType::F64, &[2, 3, 3], &Dense::diagonal(&[1.0, 0.1, 0.01], 3, 3).v.repeat(2));
     let rank = |tol: Option<&Tensor>, hermitian: i64, x: [f64; 2]| {
         let operands: Vec<&Tensor> = std::iter::once(&a).chain(tol).collect();
         values(&ctx, &linalg(&ctx, MatrixRank, &operands, &[hermitian], &x).unwrap()[0])
@@ -297,7 +307,10 @@ fn tolerances() {
         assert_eq!(rank(None, hermitian, [0.0, 0.5]), [1.0, 1.0]);
         let tol = tensor(&ctx, DType::F64, &[2], &[0.05, 2.0]);
         assert_eq!(rank(Some(&tol), hermitian, none), [2.0, 0.0]);
-        assert_eq!(rank(Some(&tensor(&ctx, DType::F32, &[], &[0.05])), hermitian, none), [2.0, 2.0]);
+        assert_eq!(
+            rank(Some(&tensor(&ctx, DType::F32, &[], &[0.05])), hermitian, none),
+            [2.0, 2.0]
+        );
         let p = linalg(&ctx, Pinv, &[&a], &[hermitian], &[0.05, 0.0]).unwrap();
         let exact = Dense::diagonal(&[1.0, 10.0, 0.0], 3, 3);
         each(&ctx, &p[0])[1].assert_near(&exact, 1e-12, "cut pseudoinverse");

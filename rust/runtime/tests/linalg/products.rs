@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use wick_core::DType;
+use wick_runtime::error::Kind;
 use wick_runtime::ops::linalg::LinalgOp::*;
 use wick_runtime::ops::linalg::{einsum, linalg};
-use wick_runtime::error::Kind;
 use wick_runtime::{Context, Error, Tensor};
 
 use crate::common::{Lie, ctx, tensor, values};
@@ -15,7 +15,8 @@ fn whole(ctx: &Context, dtype: DType, shape: &[i64], seed: u64) -> Tensor {
     let mut rng = Numbers(seed);
     let numbers: Vec<f64> = rng.list(97).iter().map(|x| (x * 3.0).round()).collect();
     let least = if dtype == DType::U8 { 3.0 } else { 0.0 };
-    Lie::random(shape.len(), seed, true).make(ctx, dtype, shape, |i| numbers[i as usize % 97] + least)
+    Lie::random(shape.len(), seed, true)
+        .make(ctx, dtype, shape, |i| numbers[i as usize % 97] + least)
 }
 
 /// The elements of a tensor by index.
@@ -303,7 +304,10 @@ fn ellipses() {
     let got = einsum(&ctx, "i...->...i", &[&b]).unwrap();
     assert_eq!(got.shape(), &[4, 2, 5]);
     assert!(got.shares_storage(&b));
-    assert_eq!(values(&ctx, &einsum(&ctx, "...->", &[&b]).unwrap()), [values(&ctx, &b).iter().sum::<f64>()]);
+    assert_eq!(
+        values(&ctx, &einsum(&ctx, "...->", &[&b]).unwrap()),
+        [values(&ctx, &b).iter().sum::<f64>()]
+    );
     let square = t(&[2, 3, 3], 3);
     let got = einsum(&ctx, "...ii->...i", &[&square]).unwrap();
     assert!(got.shape() == [2, 3] && got.shares_storage(&square));
@@ -333,18 +337,27 @@ fn equations_that_are_refused() {
     ] {
         let operands: Vec<&Tensor> = vec![&m; count];
         let e = einsum(&ctx, equation, &operands).unwrap_err();
-        assert!(matches!(e.kind(), Kind::Shape { .. }) && e.to_string().contains(why), "{equation}: {e}");
+        assert!(
+            matches!(e.kind(), Kind::Shape { .. }) && e.to_string().contains(why),
+            "{equation}: {e}"
+        );
     }
     assert!(matches!(einsum(&ctx, "", &[]).as_ref().map_err(Error::kind), Err(Kind::Shape { .. })));
     let other = tensor(&ctx, DType::F64, &[2, 3], &[0.0; 6]);
-    assert!(matches!(einsum(&ctx, "ij,ij", &[&m, &other]).as_ref().map_err(Error::kind), Err(Kind::DType { .. })));
+    assert!(matches!(
+        einsum(&ctx, "ij,ij", &[&m, &other]).as_ref().map_err(Error::kind),
+        Err(Kind::DType { .. })
+    ));
 }
 
 #[test]
 fn products_that_are_refused() {
     let ctx = ctx(1);
-    let f = |shape: &[i64]| tensor(&ctx, DType::F32, shape, &vec![0.0; shape.iter().product::<i64>() as usize]);
-    let shape = |e: Error| assert!(matches!(e.kind(), Kind::Shape { .. } | Kind::Index { .. }), "{e}");
+    let f = |shape: &[i64]| {
+        tensor(&ctx, DType::F32, shape, &vec![0.0; shape.iter().product::<i64>() as usize])
+    };
+    let shape =
+        |e: Error| assert!(matches!(e.kind(), Kind::Shape { .. } | Kind::Index { .. }), "{e}");
     shape(fault(&ctx, Tensordot, &[&f(&[2, 3]), &f(&[2, 3])], &[1, 1, 0]));
     shape(fault(&ctx, Tensordot, &[&f(&[2, 3]), &f(&[2, 3])], &[2, 0, 0, 0, 1]));
     shape(fault(&ctx, Tensordot, &[&f(&[2, 3]), &f(&[2, 3])], &[1, 5, 0]));
@@ -367,7 +380,10 @@ fn products_that_are_refused() {
     assert!(matches!(singular.kind(), Kind::Linalg { .. }));
     let whole = tensor(&ctx, DType::I64, &[2, 2], &[1.0, 1.0, 1.0, 0.0]);
     assert!(matches!(fault(&ctx, MatrixPower, &[&whole], &[-1]).kind(), Kind::DType { .. }));
-    assert_eq!(values(&ctx, &run(&ctx, MatrixPower, &[&whole], &[10])[0]), [89.0, 55.0, 55.0, 34.0]);
+    assert_eq!(
+        values(&ctx, &run(&ctx, MatrixPower, &[&whole], &[10])[0]),
+        [89.0, 55.0, 55.0, 34.0]
+    );
 }
 
 /// A dimension of size 1 meets any.

@@ -187,7 +187,8 @@ fn expand(a: &Dense) -> f64 {
     }
     (0..a.n)
         .map(|j| {
-            let rest = (1..a.n).flat_map(|i| (0..a.n).filter(move |k| *k != j).map(move |k| (i, k)));
+            let rest =
+                (1..a.n).flat_map(|i| (0..a.n).filter(move |k| *k != j).map(move |k| (i, k)));
             let minor = Dense::new(a.n - 1, a.n - 1, rest.map(|(i, k)| a.at(i, k)).collect());
             let sign = if j % 2 == 0 { 1.0 } else { -1.0 };
             sign * a.at(0, j) * expand(&minor)
@@ -246,7 +247,10 @@ fn what_is_not_finite() {
                 data[((n * n) / 2) as usize] = bad;
                 let a = tensor(&ctx, dtype, &[n, n], &data);
                 let det = values(&ctx, &run(&ctx, Det, &[&a], &[])[0])[0];
-                assert!(bad.is_finite() || det.is_nan() || det.is_infinite() || det == 1.0, "{det}");
+                assert!(
+                    bad.is_finite() || det.is_nan() || det.is_infinite() || det == 1.0,
+                    "{det}"
+                );
                 if bad.is_nan() {
                     assert!(det.is_nan(), "{n} {det}");
                     let inverse = values(&ctx, &run(&ctx, Inv, &[&a], &[])[0]);
@@ -306,5 +310,8 @@ fn what_is_refused() {
     let tall = zeros(DType::F32, &[3, 2]);
     assert!(matches!(fault(&ctx, Solve, &[&a, &tall], &[1]).kind(), Kind::Shape { .. }));
     let batches = (zeros(DType::F32, &[2, 2, 2]), zeros(DType::F32, &[3, 2, 2]));
-    assert!(matches!(fault(&ctx, Solve, &[&batches.0, &batches.1], &[1]).kind(), Kind::Shape { .. }));
+    assert!(matches!(
+        fault(&ctx, Solve, &[&batches.0, &batches.1], &[1]).kind(),
+        Kind::Shape { .. }
+    ));
 }

@@ -22,14 +22,7 @@ pub struct Cross {
 
 impl Cross {
     /// `nest`: the loops over all other dimensions, for output, left and right operand.
-    pub fn new(
-        arch: Arch,
-        nest: Nest,
-        out: ViewMut,
-        a: View,
-        b: View,
-        steps: [i64; 3],
-    ) -> Cross {
+    pub fn new(arch: Arch, nest: Nest, out: ViewMut, a: View, b: View, steps: [i64; 3]) -> Cross {
         Cross { arch, nest, out, a, b, steps }
     }
 }

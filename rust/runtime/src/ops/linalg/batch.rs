@@ -346,7 +346,11 @@ pub(super) fn matrix_scratch<T>(m: usize, n: usize) -> StackReq {
 }
 
 /// A column-major matrix of a stack, not yet written.
-pub(super) fn matrix<T: Float>(stack: &mut MemStack, m: usize, n: usize) -> (MatMut<'_, T>, &mut MemStack) {
+pub(super) fn matrix<T: Float>(
+    stack: &mut MemStack,
+    m: usize,
+    n: usize,
+) -> (MatMut<'_, T>, &mut MemStack) {
     let ld = leading::<T>(m);
     let (room, rest) = stack.make_aligned_uninit::<T>(ld * n, 64);
     let ptr = room.as_mut_ptr().cast::<T>();

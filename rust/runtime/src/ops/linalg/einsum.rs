@@ -60,7 +60,11 @@ fn term(equation: &str, text: &str, operands: &[&Tensor]) -> Result<Vec<Option<L
             out.push(None);
             rest = after;
         } else {
-            return refuse(equation, operands, format!("'{c}' is no letter, comma, arrow or ellipsis"));
+            return refuse(
+                equation,
+                operands,
+                format!("'{c}' is no letter, comma, arrow or ellipsis"),
+            );
         }
     }
     Ok(out)
@@ -188,8 +192,7 @@ impl Named {
     }
 
     fn permuted(&self, order: &[Label]) -> Result<Tensor> {
-        let dims: Vec<i64> =
-            order.iter().filter_map(|l| self.find(*l)).map(|d| d as i64).collect();
+        let dims: Vec<i64> = order.iter().filter_map(|l| self.find(*l)).map(|d| d as i64).collect();
         self.t.with_layout(OP, self.t.layout().permute(&dims))
     }
 }
@@ -206,7 +209,11 @@ fn pair(ctx: &Context, x: Named, y: Named, keep: &dyn Fn(Label) -> bool) -> Resu
         y.summed(ctx, |l| keep(l) || other.contains(&l))?
     };
     let part = |a: &Named, b: &Named, shared: bool, kept: bool| -> Vec<Label> {
-        a.labels.iter().copied().filter(|l| b.labels.contains(l) == shared && keep(*l) == kept).collect()
+        a.labels
+            .iter()
+            .copied()
+            .filter(|l| b.labels.contains(l) == shared && keep(*l) == kept)
+            .collect()
     };
     let (batch, summed) = (part(&x, &y, true, true), part(&x, &y, true, false));
     let (rows, cols) = (part(&x, &y, false, true), part(&y, &x, false, true));
@@ -253,7 +260,11 @@ pub fn einsum(ctx: &Context, equation: &str, operands: &[&Tensor]) -> Result<Ten
             if let Some(other) = repeated
                 && t.shape()[other] != size
             {
-                let text = format!("'{}' names sizes {} and {size} of operand {i}", name(label), t.shape()[other]);
+                let text = format!(
+                    "'{}' names sizes {} and {size} of operand {i}",
+                    name(label),
+                    t.shape()[other]
+                );
                 return refuse(equation, operands, text);
             }
             if *known == 1 {

@@ -98,7 +98,8 @@ pub(super) fn lstsq(
     } else {
         none.clone()
     };
-    let rank = if driver == Driver::Gels { Tensor::empty(ctx, op, DType::I64, &[0])? } else { rank };
+    let rank =
+        if driver == Driver::Gels { Tensor::empty(ctx, op, DType::I64, &[0])? } else { rank };
     let values = if by_values { values } else { none };
     Ok([right.result(op, x)?, residuals, rank, values])
 }

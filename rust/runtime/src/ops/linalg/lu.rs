@@ -423,7 +423,11 @@ pub(super) fn lu(ctx: &Context, op: &'static str, a: &Tensor) -> Result<[Tensor;
     };
     let l = triangle(part(m, k)?, -1, true)?;
     let diagonal = l.with_layout(op, l.layout().diagonal(0, -2, -1))?;
-    crate::ops::creation::fill_values(ctx, &diagonal, wick_core::kernels::elementwise::Scalar::Int(1));
+    crate::ops::creation::fill_values(
+        ctx,
+        &diagonal,
+        wick_core::kernels::elementwise::Scalar::Int(1),
+    );
     let u = triangle(part(k, n)?, 0, false)?;
     Ok([p, l, u])
 }

@@ -19,8 +19,8 @@ use wick_core::{DType, named_ops};
 
 pub use einsum::einsum;
 pub use lstsq::Driver;
-pub use norm::MatrixNorm;
 use norm::Dims;
+pub use norm::MatrixNorm;
 pub use qr::QrMode;
 
 use crate::context::Context;

@@ -51,7 +51,13 @@ fn number(op: BinaryOp, ctx: &Context, a: &Tensor, x: f64) -> Result<Tensor> {
     crate::ops::elementwise::binary(ctx, op, a, x, None, out)?.ok_or_else(missing)
 }
 
-fn extreme(ctx: &Context, op: &'static str, a: &Tensor, over: Dims, greatest: bool) -> Result<Tensor> {
+fn extreme(
+    ctx: &Context,
+    op: &'static str,
+    a: &Tensor,
+    over: Dims,
+    greatest: bool,
+) -> Result<Tensor> {
     let how = if greatest { ReduceOp::Amax } else { ReduceOp::Amin };
     let dims = wrapped(op, a, over.dims)?;
     if let Some(d) = (0..a.rank()).find(|d| dims.contains(d) && a.shape()[*d] == 0) {
@@ -179,9 +185,7 @@ pub(super) fn matrix_norm(
         sums.with_layout(op, sums.layout().squeeze_dims(&[kept, summed]))
     };
     match norm {
-        MatrixNorm::Frobenius => {
-            reduce_new(ctx, ReduceOp::Norm2, a, over.dims, over.keep, None)
-        }
+        MatrixNorm::Frobenius => reduce_new(ctx, ReduceOp::Norm2, a, over.dims, over.keep, None),
         MatrixNorm::Number(p) if p.abs() == 1.0 => sums(second, first, p > 0.0),
         MatrixNorm::Number(p) if p.is_infinite() => sums(first, second, p > 0.0),
         MatrixNorm::Nuclear => of_values(ctx, op, a, &places, over.keep, ReduceOp::Sum),
@@ -225,7 +229,12 @@ fn of_values(
 }
 
 /// Condition numbers: how much the inverse stretches what the matrix shrinks.
-pub(super) fn cond(ctx: &Context, op: &'static str, a: &Tensor, norm: MatrixNorm) -> Result<Tensor> {
+pub(super) fn cond(
+    ctx: &Context,
+    op: &'static str,
+    a: &Tensor,
+    norm: MatrixNorm,
+) -> Result<Tensor> {
     check_float(op, &[a])?;
     check_matrix(op, a)?;
     if a.numel() == 0 {

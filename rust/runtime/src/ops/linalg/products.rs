@@ -111,11 +111,7 @@ pub(super) fn multi_dot(ctx: &Context, op: &'static str, all: &[&Tensor]) -> Res
     matrices[n - 1] = as_matrix(end, 1)?;
     for pair in matrices.windows(2) {
         if pair[0].shape()[1] != pair[1].shape()[0] {
-            let text = format!(
-                "{} columns meet {} rows",
-                pair[0].shape()[1],
-                pair[1].shape()[0]
-            );
+            let text = format!("{} columns meet {} rows", pair[0].shape()[1], pair[1].shape()[0]);
             return Err(Error::shape(op, all, text));
         }
     }
@@ -168,14 +164,21 @@ pub(super) fn tensordot(
 ) -> Result<Tensor> {
     let both = [a, b];
     if dims_a.len() != dims_b.len() {
-        let text = format!("{} dimensions of the first, {} of the second", dims_a.len(), dims_b.len());
+        let text =
+            format!("{} dimensions of the first, {} of the second", dims_a.len(), dims_b.len());
         return Err(Error::shape(op, &both, text));
     }
     let wrap = |t: &Tensor, dims: &[i64]| -> Result<Vec<usize>> {
         let mut out = vec![];
         for &dim in dims {
             let d = match t.rank() {
-                0 => return Err(Error::shape(op, &both, "a tensor without dimensions has none to sum")),
+                0 => {
+                    return Err(Error::shape(
+                        op,
+                        &both,
+                        "a tensor without dimensions has none to sum",
+                    ));
+                }
                 rank => wrap_dim(dim, rank).map_err(|e| Error::layout(op, t, e))?,
             };
             if out.contains(&d) {
@@ -203,7 +206,8 @@ pub(super) fn tensordot(
         (0..t.rank()).filter(|d| !gone.contains(d)).collect()
     };
     let (free_a, free_b) = (rest(&a, &x), rest(&b, &y));
-    let sizes = |t: &Tensor, dims: &[usize]| -> Vec<i64> { dims.iter().map(|d| t.shape()[*d]).collect() };
+    let sizes =
+        |t: &Tensor, dims: &[usize]| -> Vec<i64> { dims.iter().map(|d| t.shape()[*d]).collect() };
     let moved = |t: &Tensor, order: Vec<usize>| {
         let order: Vec<i64> = order.iter().map(|d| *d as i64).collect();
         t.with_layout(op, t.layout().permute(&order))
@@ -255,8 +259,10 @@ pub(super) fn tensorsolve(
             }
             back.push(d);
         }
-        let order: Vec<i64> =
-            (0..a.rank() as i64).filter(|d| !back.contains(d)).chain(back.iter().copied()).collect();
+        let order: Vec<i64> = (0..a.rank() as i64)
+            .filter(|d| !back.contains(d))
+            .chain(back.iter().copied())
+            .collect();
         moved = a.with_layout(op, a.layout().permute(&order))?;
     }
     let shape = moved.shape().get(b.rank()..).unwrap_or(&[]).to_vec();

@@ -166,8 +166,7 @@ pub(super) fn matrix_rank(
 ) -> Result<Tensor> {
     let dtype = check_float(op, &[a])?;
     let sizes = check_matrix(op, a)?;
-    let values =
-        if hermitian { eigen::eigvalsh(ctx, op, a, false)? } else { svdvals(ctx, op, a)? };
+    let values = if hermitian { eigen::eigvalsh(ctx, op, a, false)? } else { svdvals(ctx, op, a)? };
     let (shape, k) = (batch_shape(a), sizes.0.min(sizes.1));
     let tolerance = Tolerance::new(dtype, sizes, atol, rtol);
     let own = match tol {
