@@ -43,6 +43,7 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("random", random::code),
+    ("variate", random::variate_code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
     ("matmul", matmul::matmul_code),

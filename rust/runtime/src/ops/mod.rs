@@ -15,6 +15,7 @@ pub mod join;
 pub mod loss;
 pub mod mask;
 pub mod matmul;
+pub mod multinomial;
 pub mod norm;
 pub mod pool;
 pub mod promote;

@@ -39,7 +39,7 @@ public final class Native {
   private static native void init(String version);
 
   /**
-   * Code of an operation; families: unary binary ternary reduce along view index_kind create random
+   * Code of an operation; families: unary binary ternary reduce along view index_kind create random variate
    * matmul addmm index index_put pair neural pick running interpolation.
    */
   public static native int opCode(String family, String name);
@@ -165,6 +165,12 @@ public final class Native {
       int op, long a, long p, long q, boolean seeded, long seed, long offset);
 
   public static native long bernoulliOf(long probs, boolean seeded, long seed, long offset);
+
+  public static native long variate(
+      int op, long parameters, boolean seeded, long seed, long offset);
+
+  public static native long multinomial(
+      long weights, long samples, boolean replacement, boolean seeded, long seed, long offset);
 
   public static native long randperm(int dtype, long n, boolean seeded, long seed, long offset);
 
