@@ -123,6 +123,7 @@ fn class_of(error: &Error) -> &'static str {
         Kind::Linalg { .. } => "wick/LinalgException",
         Kind::Device { .. } => "wick/DeviceException",
         Kind::Closed { .. } => "wick/ClosedTensorException",
+        Kind::Format { .. } => "wick/FormatException",
         Kind::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
         Kind::Internal(_) => "wick/NativeException",
     }

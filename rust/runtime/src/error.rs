@@ -115,6 +115,9 @@ pub enum Kind {
     /// The cap, or the machine, is exhausted.
     #[error("out of native memory: {asked} bytes asked, {live} live, {cached} cached, cap {cap}")]
     OutOfMemory { asked: usize, live: usize, cached: usize, cap: usize },
+    /// A file that cannot be read, or is not what it should be.
+    #[error("{op}: {path}: {expected}")]
+    Format { op: &'static str, path: String, expected: Cow<'static, str> },
     /// An operation code or argument that no caller of ours sends.
     #[error("{0}")]
     Internal(Cow<'static, str>),

@@ -20,6 +20,7 @@ pub mod philox;
 pub mod pool;
 pub mod random;
 pub mod reduce;
+pub mod rejection;
 pub mod resample;
 pub mod softmax;
 pub mod softmax_backward;

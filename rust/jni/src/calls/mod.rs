@@ -4,6 +4,7 @@
 mod array;
 mod creation;
 mod elementwise;
+mod file;
 mod handle;
 mod index;
 mod linalg;
@@ -22,6 +23,7 @@ pub const ALL: &[Methods] = &[
     array::METHODS,
     creation::METHODS,
     elementwise::METHODS,
+    file::METHODS,
     handle::METHODS,
     random::METHODS,
     reduce::METHODS,
@@ -43,6 +45,7 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("random", random::code),
+    ("variate", random::variate_code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
     ("linalg", linalg::code),

@@ -247,6 +247,7 @@ final class STen private[wick] (
 /** Makes tensors. */
 object STen
     extends CreationFunctions
+    with FileFunctions
     with RandomFunctions
     with ElementwiseFunctions
     with BinaryFunctions
