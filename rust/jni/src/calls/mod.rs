@@ -7,6 +7,7 @@ mod elementwise;
 mod file;
 mod handle;
 mod index;
+mod linalg;
 mod matmul;
 mod neural;
 mod random;
@@ -26,6 +27,7 @@ pub const ALL: &[Methods] = &[
     handle::METHODS,
     random::METHODS,
     reduce::METHODS,
+    linalg::METHODS,
     matmul::METHODS,
     index::METHODS,
     neural::METHODS,
@@ -43,8 +45,10 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("random", random::code),
+    ("variate", random::variate_code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
+    ("linalg", linalg::code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),

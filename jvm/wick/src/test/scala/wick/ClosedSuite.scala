@@ -206,6 +206,8 @@ class ClosedSuite extends munit.FunSuite {
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
       case (c, _) if c == classOf[Index]                  => Index.at(0)
       case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
+      case (c, _) if c == classOf[(_, _)]                 => (true, true)
+      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
       case (c, _) if c == classOf[Array[Long]]            => Array(0L)
       case (c, _) if c == classOf[Array[Int]]             => Array(0)
       case (c, _) if c == classOf[Array[Short]]           => Array(0.toShort)
