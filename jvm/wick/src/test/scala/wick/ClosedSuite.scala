@@ -230,7 +230,8 @@ class ClosedSuite extends munit.FunSuite {
     // What a sequence holds is erased (on Scala 3, tensors too), and which words a method knows is its
     // own affair: the first that fits.
     val fits = for {
-      word <- Iterator("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest")
+      word <-
+        Iterator("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest", "ortho")
       number <- Iterator[AnyRef](Long.box(0), Int.box(0), tensor)
       answer = call(word, number)
       if !answer.left.exists(_.isInstanceOf[ClassCastException])

@@ -127,7 +127,8 @@ object Accuracy {
   /** Numbers that an f32 can have: of each exponent some, with the neighbours of powers of two. */
   private val floats: Array[Float] = {
     val spread = (0 until 0x7f800000 by 20011).iterator
-    val edges = for (e <- (0 until 255).iterator; f <- List(0, 1, 2, 0x2aaaaa, 0x3504f3, 0x7ffffe, 0x7fffff)) yield e << 23 | f
+    val edges =
+      for (e <- (0 until 255).iterator; f <- List(0, 1, 2, 0x2aaaaa, 0x3504f3, 0x7ffffe, 0x7fffff)) yield e << 23 | f
     val ones = (0 until 4000).iterator.map(0x3f800000 - 2000 + _)
     (spread ++ edges ++ ones)
       .flatMap(bits => List(bits, bits | 0x80000000))
@@ -155,7 +156,8 @@ object Accuracy {
   private def report(name: String, dtype: DType, w: Worst): Boolean = {
     val good = w.ulp <= limit(name)
     val at = if (binary(name)) s"${w.x}, ${w.y}" else w.x.toString
-    println(f"${dtype.name}%-5s $name%-8s ${w.ulp}%9.3f ulp at $at (got ${w.got}, want ${w.want})${if (good) "" else "  TOO MUCH"}")
+    println(f"${dtype.name}%-5s $name%-8s ${w.ulp}%9.3f ulp at $at (got ${w.got}, want ${w.want})${if (good) ""
+      else "  TOO MUCH"}")
     good
   }
 
