@@ -10,6 +10,7 @@ pub mod elementwise;
 pub mod embedding;
 pub mod fill;
 pub mod index;
+pub mod linalg;
 pub mod lines;
 pub mod loss;
 pub mod mask;

@@ -8,6 +8,7 @@ mod fft;
 mod file;
 mod handle;
 mod index;
+mod linalg;
 mod matmul;
 mod neural;
 mod random;
@@ -28,6 +29,7 @@ pub const ALL: &[Methods] = &[
     handle::METHODS,
     random::METHODS,
     reduce::METHODS,
+    linalg::METHODS,
     matmul::METHODS,
     index::METHODS,
     neural::METHODS,
@@ -48,6 +50,7 @@ pub const CODES: &[Code] = &[
     ("variate", random::variate_code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
+    ("linalg", linalg::code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("fft", fft::code),

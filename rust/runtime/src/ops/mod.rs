@@ -13,6 +13,7 @@ pub mod fft;
 pub mod file;
 pub mod index;
 pub mod join;
+pub mod linalg;
 pub mod loss;
 pub mod mask;
 pub mod matmul;

@@ -40,7 +40,7 @@ public final class Native {
 
   /**
    * Code of an operation; families: unary binary ternary reduce along view index_kind create random variate
-   * matmul addmm index index_put pair neural pick running interpolation.
+   * matmul addmm linalg index index_put pair neural pick running interpolation.
    */
   public static native int opCode(String family, String name);
 
@@ -229,6 +229,17 @@ public final class Native {
       int alphaKind,
       long alphaBits,
       long out);
+
+  // linear algebra
+  /**
+   * Decompositions, norms, products of several operands (family linalg): {@code p} are flags and whole
+   * numbers, {@code x} and {@code y} numbers, as the operation has them; fills in as many results as
+   * it gives.
+   */
+  public static native void linalg(
+      int op, long[] operands, long[] p, double x, double y, long[] results);
+
+  public static native long einsum(String equation, long[] operands);
 
   // indexing
   /**

@@ -215,6 +215,8 @@ class ClosedSuite extends munit.FunSuite {
       case (c, _) if c == classOf[Array[Float]]           => Array(0f)
       case (c, _) if c == classOf[Array[Double]]          => Array(0.0)
       case (c, _) if c == classOf[Array[Boolean]]         => Array(false)
+      case (c, _) if c == classOf[(_, _)]                 => (true, true)
+      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
       case _                                              => null
     }
 
