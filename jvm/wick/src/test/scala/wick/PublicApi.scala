@@ -77,5 +77,6 @@ object PublicApi {
     }
 
   /** Words that methods with a parameter of strings know. */
-  val words: List[String] = List("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest", "ortho")
+  val words: List[String] =
+    List("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest", "ortho")
 }
