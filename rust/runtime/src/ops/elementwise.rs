@@ -263,6 +263,15 @@ pub fn binary(
         check_integer(ctx, op, &args)?;
     }
     let (compute, cost) = (types.compute, binary_cost(op, types.compute));
+    if let (BinaryOp::Pow, Arg::Tensor(_), Arg::Scalar(s)) = (op, a, b)
+        && compute.is_float()
+    {
+        // One exponent: what depends on it alone is found out once.
+        let (op, p) = (UnaryOp::PowScalar, [s.to(), 0.0, 0.0]);
+        return run(ctx, name, &types, &[a], out, |operands| {
+            ctx.run(&Unary { op, compute, p, operands, cost })
+        });
+    }
     run(ctx, name, &types, &args, out, |operands| {
         ctx.run(&Binary { op, compute, p, operands, cost })
     })
