@@ -122,6 +122,7 @@ fn class_of(error: &Error) -> &'static str {
         Kind::Index { .. } => "wick/IndexException",
         Kind::Device { .. } => "wick/DeviceException",
         Kind::Closed { .. } => "wick/ClosedTensorException",
+        Kind::Sparse { .. } => "java/lang/IllegalArgumentException",
         Kind::Format { .. } => "wick/FormatException",
         Kind::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
         Kind::Internal(_) => "wick/NativeException",

@@ -31,4 +31,5 @@ pub mod select;
 pub mod shape;
 pub mod softmax;
 pub mod sort;
+pub mod sparse;
 pub mod unique;
