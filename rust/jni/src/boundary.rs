@@ -120,6 +120,7 @@ fn class_of(error: &Error) -> &'static str {
         Kind::Broadcast { .. } | Kind::Shape { .. } => "wick/ShapeException",
         Kind::DType { .. } => "wick/DTypeException",
         Kind::Index { .. } => "wick/IndexException",
+        Kind::Linalg { .. } => "wick/LinalgException",
         Kind::Device { .. } => "wick/DeviceException",
         Kind::Closed { .. } => "wick/ClosedTensorException",
         Kind::Sparse { .. } => "java/lang/IllegalArgumentException",

@@ -103,6 +103,9 @@ pub enum Kind {
     /// An index or dimension outside its range.
     #[error("{op}: {operands}{expected}")]
     Index { op: &'static str, operands: Operands, expected: Cow<'static, str> },
+    /// A matrix that an operation cannot do its work on: singular, not finite, not converging.
+    #[error("{op}: {operands}{expected}")]
+    Linalg { op: &'static str, operands: Operands, expected: Cow<'static, str> },
     /// A device that is not there, or operands on two.
     #[error("{op}: {expected}")]
     Device { op: &'static str, expected: Cow<'static, str> },
@@ -159,6 +162,15 @@ impl Error {
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
         Kind::Index { op, operands: list(operands), expected: expected.into() }.into()
+    }
+
+    /// What is wrong with a matrix of these operands.
+    pub fn linalg(
+        op: &'static str,
+        operands: &[&Tensor],
+        expected: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Kind::Linalg { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// A size that cannot be made, with no tensor to show.

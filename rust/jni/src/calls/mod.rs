@@ -4,9 +4,11 @@
 mod array;
 mod creation;
 mod elementwise;
+mod fft;
 mod file;
 mod handle;
 mod index;
+mod linalg;
 mod matmul;
 mod neural;
 mod random;
@@ -22,10 +24,12 @@ pub const ALL: &[Methods] = &[
     array::METHODS,
     creation::METHODS,
     elementwise::METHODS,
+    fft::METHODS,
     file::METHODS,
     handle::METHODS,
     random::METHODS,
     reduce::METHODS,
+    linalg::METHODS,
     matmul::METHODS,
     index::METHODS,
     neural::METHODS,
@@ -43,10 +47,14 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("random", random::code),
+    ("variate", random::variate_code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
+    ("linalg", linalg::code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
+    ("fft", fft::code),
+    ("fft_norm", fft::norm_code),
     ("index", index::code),
     ("index_put", index::put_code),
     ("pair", neural::pair_code),

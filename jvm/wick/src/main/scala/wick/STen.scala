@@ -35,6 +35,9 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
+    with FftOps
+    with LinalgOps
+    with NormOps
     with IndexOps
     with DropoutOps
     with SortOps
@@ -253,6 +256,7 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
+    with LinalgFunctions
     with IndexFunctions
     with BackwardFunctions
     with LossFunctions

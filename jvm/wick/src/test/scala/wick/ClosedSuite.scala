@@ -206,6 +206,8 @@ class ClosedSuite extends munit.FunSuite {
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
       case (c, _) if c == classOf[Index]                  => Index.at(0)
       case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
+      case (c, _) if c == classOf[(_, _)]                 => (true, true)
+      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
       case (c, _) if c == classOf[Array[Long]]            => Array(0L)
       case (c, _) if c == classOf[Array[Int]]             => Array(0)
       case (c, _) if c == classOf[Array[Short]]           => Array(0.toShort)
@@ -213,6 +215,8 @@ class ClosedSuite extends munit.FunSuite {
       case (c, _) if c == classOf[Array[Float]]           => Array(0f)
       case (c, _) if c == classOf[Array[Double]]          => Array(0.0)
       case (c, _) if c == classOf[Array[Boolean]]         => Array(false)
+      case (c, _) if c == classOf[(_, _)]                 => (true, true)
+      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
       case _                                              => null
     }
 
@@ -228,7 +232,8 @@ class ClosedSuite extends munit.FunSuite {
     // What a sequence holds is erased (on Scala 3, tensors too), and which words a method knows is its
     // own affair: the first that fits.
     val fits = for {
-      word <- Iterator("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest")
+      word <-
+        Iterator("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest", "ortho")
       number <- Iterator[AnyRef](Long.box(0), Int.box(0), tensor)
       answer = call(word, number)
       if !answer.left.exists(_.isInstanceOf[ClassCastException])

@@ -116,9 +116,9 @@ private[wick] object ResampleFunctions {
   def interpolation(mode: String, dims: Int, align: Boolean): (Int, Int) = (mode, dims) match {
     case ("nearest", _) if align =>
       throw new IllegalArgumentException("interpolate: mode \"nearest\" aligns no corners")
-    case ("nearest", _)                                        => nearest
-    case ("linear", 1) | ("bilinear", 2) | ("trilinear", 3)    => linear
-    case ("bicubic", 2)                                        => bicubic
+    case ("nearest", _)                                       => nearest
+    case ("linear", 1) | ("bilinear", 2) | ("trilinear", 3)   => linear
+    case ("bicubic", 2)                                       => bicubic
     case ("linear" | "bilinear" | "trilinear" | "bicubic", _) =>
       throw new ShapeException(s"interpolate: mode \"$mode\" does not take $dims sizes")
     case _ =>

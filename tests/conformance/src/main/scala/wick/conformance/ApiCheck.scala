@@ -83,7 +83,7 @@ object ApiCheck {
     case s if s.endsWith("*")        => classOf[scala.collection.immutable.Seq[_]]
     case s if s.startsWith("Array[") =>
       java.lang.reflect.Array.newInstance(erased(s.stripPrefix("Array[").stripSuffix("]")), 0).getClass
-    case s                           =>
+    case s =>
       val simple = s.takeWhile(_ != '[')
       classes.getOrElse(simple, sys.error(s"the table names an unknown type: $name"))
   }
@@ -106,7 +106,8 @@ object ApiCheck {
     val wanted = member.types.map(erased)
     // A parameter of our own may follow lamp's where it has a default.
     def fits(m: Method): Boolean = {
-      val (first, last) = if (wanted.lastOption.contains(classOf[Scope])) wanted.splitAt(wanted.size - 1) else (wanted, Nil)
+      val (first, last) =
+        if (wanted.lastOption.contains(classOf[Scope])) wanted.splitAt(wanted.size - 1) else (wanted, Nil)
       val has = m.getParameterTypes.toList
       has.startsWith(first) && has.endsWith(last) && (wanted.size + 1 to has.size).forall { n =>
         all.exists(_.getName == encoded + "$default$" + (n - last.size))
