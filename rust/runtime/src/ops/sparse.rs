@@ -9,7 +9,8 @@ mod arithmetic;
 mod product;
 
 pub use arithmetic::{
-    add, add_dense, cast, mul_dense, mul_sparse, scale, sum, transpose, unary, zero_preserving,
+    Summed, add, add_dense, cast, mul_dense, mul_sparse, scale, sum, transpose, unary,
+    zero_preserving,
 };
 pub use product::{addmm, mm, mm_dense_sparse, mm_sparse};
 

@@ -24,7 +24,12 @@ fn made(result: Result<Option<Tensor>>) -> Result<Tensor> {
 
 impl Coo {
     /// Another function of the values; where their type changes, of the summed ones.
-    fn map(&self, ctx: &Context, dtype: DType, f: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Coo> {
+    fn map(
+        &self,
+        ctx: &Context,
+        dtype: DType,
+        f: impl Fn(&Tensor) -> Result<Tensor>,
+    ) -> Result<Coo> {
         let x = if dtype == self.dtype() { self.clone() } else { self.coalesce(ctx)? };
         let values = f(&x.values)?;
         Ok(Coo { values, ..x })
@@ -98,7 +103,9 @@ pub fn add_dense(
             Arg::Tensor(dense),
             alpha,
             match out {
-                Out::InPlace => return Err(sparse.refuse(name, "a sum with a dense tensor is dense")),
+                Out::InPlace => {
+                    return Err(sparse.refuse(name, "a sum with a dense tensor is dense"));
+                }
                 out => out,
             },
         );
@@ -131,9 +138,7 @@ pub fn scale(ctx: &Context, op: BinaryOp, a: &Coo, by: Scalar, out: Out) -> Resu
     }
     let dtype = result_type(&[Arg::Tensor(&a.values), number]);
     let dtype = if op == BinaryOp::Div { dtype.to_float() } else { dtype };
-    let f = |v: &Tensor| {
-        made(elementwise::binary(ctx, op, Arg::Tensor(v), number, None, Out::New))
-    };
+    let f = |v: &Tensor| made(elementwise::binary(ctx, op, Arg::Tensor(v), number, None, Out::New));
     a.map(ctx, dtype, f).map(Some)
 }
 
@@ -214,9 +219,28 @@ pub fn mul_sparse(ctx: &Context, a: &Coo, b: &Coo) -> Result<Coo> {
 pub fn zero_preserving(op: UnaryOp) -> bool {
     matches!(
         op.name(),
-        "abs" | "asin" | "asinh" | "atan" | "atanh" | "ceil" | "erf" | "expm1" | "floor" | "frac"
-            | "log1p" | "neg" | "relu" | "round" | "sign" | "sin" | "sinh" | "sqrt" | "square"
-            | "tan" | "tanh" | "trunc"
+        "abs"
+            | "asin"
+            | "asinh"
+            | "atan"
+            | "atanh"
+            | "ceil"
+            | "erf"
+            | "expm1"
+            | "floor"
+            | "frac"
+            | "log1p"
+            | "neg"
+            | "relu"
+            | "round"
+            | "sign"
+            | "sin"
+            | "sinh"
+            | "sqrt"
+            | "square"
+            | "tan"
+            | "tanh"
+            | "trunc"
     )
 }
 
@@ -274,7 +298,7 @@ pub enum Summed {
     /// All sparse dimensions went.
     Dense(Tensor),
     /// Some are left; coalesced.
-    Sparse(Coo),
+    Sparse(Box<Coo>),
 }
 
 /// The sum of all elements, or over dimensions.
@@ -336,5 +360,5 @@ pub fn sum(ctx: &Context, a: &Coo, over: Over, dtype: Option<DType>) -> Result<S
     let shape = wick_core::Layout::contiguous(&sizes);
     let shape = shape.map_err(|e| Error::size(name, x.dtype(), &sizes, e))?;
     let result = Coo { indices, values, shape, coalesced: false };
-    result.coalesce(ctx).map(Summed::Sparse)
+    result.coalesce(ctx).map(|c| Summed::Sparse(Box::new(c)))
 }
