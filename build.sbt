@@ -115,7 +115,8 @@ lazy val conformance = (project in file("tests/conformance"))
     forked,
     unpublished,
     name := "wick-conformance",
-    libraryDependencies += "com.lihaoyi" %% "ujson" % "4.1.0"
+    libraryDependencies += "com.lihaoyi" %% "ujson" % "4.1.0",
+    Compile / run / mainClass := Some("wick.conformance.Main")
   )
 
 lazy val stress = (project in file("tests/stress"))
@@ -156,6 +157,8 @@ lazy val docs = (project in file("target/docs"))
   )
 
 addCommandAlias("demo", "examples/runMain wick.examples.Digits")
+
+addCommandAlias("apiCheck", "conformance/runMain wick.conformance.ApiCheck")
 
 addCommandAlias("checkDocs", s"++$scala3; docs/mdoc; ++$scala2")
 

@@ -95,7 +95,7 @@ pub fn same(env: &EnvUnowned) -> EnvUnowned<'static> {
 /// Length of an array; a null one is an error.
 pub fn length(env: &EnvUnowned, array: jarray) -> Result<usize> {
     if array.is_null() {
-        return Err(Error::Internal("the array is null".into()));
+        return Err(Error::internal("the array is null".into()));
     }
     let env = env.as_raw();
     // SAFETY: a live local reference to an array, in its own call.
@@ -110,11 +110,7 @@ pub fn longs(env: &EnvUnowned, array: &JLongArray) -> Result<Longs> {
     if length > out.values.len() {
         let shape =
             format!("{length} sizes or dimensions, at most {} are possible", wick_core::MAX_RANK);
-        return Err(Error::Shape {
-            op: "sizes",
-            operands: wick_runtime::error::Operands(vec![]),
-            expected: shape.into(),
-        });
+        return Err(Error::shape("sizes", &[], shape));
     }
     // SAFETY: a long[] of that length.
     unsafe { i64::get(env, raw, out.values.as_mut_ptr(), length as jsize) };
@@ -171,7 +167,7 @@ pub fn doubles(env: &EnvUnowned, array: &JDoubleArray) -> Result<Vec<f64>> {
 pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Result<()> {
     let raw = array.as_raw();
     if length(env, raw)? < values.len() {
-        return Err(Error::Internal("the array is too short".into()));
+        return Err(Error::internal("the array is too short".into()));
     }
     // SAFETY: a long[] with room.
     unsafe { i64::set(env, raw, values.as_ptr(), values.len() as jsize) };

@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use jni::strings::JNIString;
 use jni::{Env, EnvUnowned};
 use wick_runtime::Error;
+use wick_runtime::error::Kind;
 
 /// What a native method may fail with.
 pub enum Failure {
@@ -115,13 +116,15 @@ fn fail<T: Default>(mut env: EnvUnowned, failure: Failure) -> T {
 }
 
 fn class_of(error: &Error) -> &'static str {
-    match error {
-        Error::Broadcast { .. } | Error::Shape { .. } => "wick/ShapeException",
-        Error::DType { .. } => "wick/DTypeException",
-        Error::Index { .. } => "wick/IndexException",
-        Error::Device { .. } => "wick/DeviceException",
-        Error::Closed { .. } => "wick/ClosedTensorException",
-        Error::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
-        Error::Internal(_) => "wick/NativeException",
+    match error.kind() {
+        Kind::Broadcast { .. } | Kind::Shape { .. } => "wick/ShapeException",
+        Kind::DType { .. } => "wick/DTypeException",
+        Kind::Index { .. } => "wick/IndexException",
+        Kind::Linalg { .. } => "wick/LinalgException",
+        Kind::Device { .. } => "wick/DeviceException",
+        Kind::Closed { .. } => "wick/ClosedTensorException",
+        Kind::Format { .. } => "wick/FormatException",
+        Kind::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
+        Kind::Internal(_) => "wick/NativeException",
     }
 }

@@ -26,7 +26,7 @@ pub extern "system" fn Java_wick_Native_init<'local>(
         let ours = env!("CARGO_PKG_VERSION");
         if wanted != ours {
             let text = format!("the jar is wick {wanted}, the native library wick {ours}");
-            return Err(Error::Internal(text.into()).into());
+            return Err(Error::internal(text.into()).into());
         }
         for methods in calls::ALL {
             // SAFETY: each table is made by native_method!, which checks functions against
@@ -43,7 +43,7 @@ fn op_code(family: &str, name: &str) -> wick_runtime::Result<jint> {
         .iter()
         .find(|(f, _)| *f == family)
         .and_then(|(_, code)| code(name))
-        .ok_or_else(|| Error::Internal(format!("no {family} operation {name}").into()))
+        .ok_or_else(|| Error::internal(format!("no {family} operation {name}").into()))
 }
 
 /// A family's registration table.

@@ -3,6 +3,7 @@
 use once_cell::sync::OnceCell;
 use wick_core::DType;
 use wick_core::kernels::elementwise::Scalar;
+use wick_runtime::error::Kind;
 use wick_runtime::handle::{Pinned, Table};
 use wick_runtime::ops::elementwise::Out;
 use wick_runtime::{Context, Error, Result, Tensor};
@@ -30,7 +31,7 @@ impl Runtime {
     pub fn pin(&'static self, op: &'static str, handle: i64) -> Result<Pin> {
         self.tensors.pin(handle).ok_or_else(|| {
             let dtype = DType::from_code((handle & 0xF) as i32).map_or("unknown", DType::name);
-            Error::Closed { op, dtype }
+            Kind::Closed { op, dtype }.into()
         })
     }
 
@@ -47,7 +48,7 @@ impl Runtime {
     /// A handle for a new tensor, without hints.
     pub fn own(&self, t: Tensor) -> Result<i64> {
         let tag = t.dtype() as u8;
-        self.tensors.insert(tag, t).ok_or_else(|| Error::Internal("2^26 tensors are live".into()))
+        self.tensors.insert(tag, t).ok_or_else(|| Error::internal("2^26 tensors are live".into()))
     }
 
     /// What a method returns for an operation's result: 0 where it went into an operand, else the
@@ -108,7 +109,7 @@ pub fn scalar(kind: i32, bits: i64) -> Scalar {
 
 /// A dtype from its number.
 pub fn dtype(op: &'static str, code: i32) -> Result<DType> {
-    DType::from_code(code).ok_or_else(|| Error::Internal(format!("{op}: no dtype {code}").into()))
+    DType::from_code(code).ok_or_else(|| Error::internal(format!("{op}: no dtype {code}").into()))
 }
 
 /// A dtype that may be left out (-1).
@@ -118,5 +119,5 @@ pub fn dtype_some(op: &'static str, code: i32) -> Result<Option<DType>> {
 
 /// An operation that no caller of ours asks for.
 pub fn no_op(code: i32) -> Error {
-    Error::Internal(format!("no operation {code}").into())
+    Error::internal(format!("no operation {code}").into())
 }

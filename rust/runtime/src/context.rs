@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use once_cell::sync::OnceCell;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use wick_core::{Arch, Kernel, ThreadInfo};
+use wick_core::{Arch, Kernel, ThreadInfo, Window};
 
 use crate::alloc::{Allocator, machine_memory};
 
@@ -145,40 +145,27 @@ impl Context {
 
     /// Runs a kernel over its whole window, on as many threads as it is worth. A panic in a part
     /// comes out here after all parts have ended.
-    pub fn run(&self, kernel: &dyn Kernel) {
+    #[inline]
+    pub fn run<K: Kernel>(&self, kernel: &K) {
         let window = kernel.window();
         if window.iterations() == 0 {
             return;
         }
-        let scratch = kernel.scratch();
-        let run_part = |part: &wick_core::Window, info: ThreadInfo| {
-            if scratch == 0 {
-                return kernel.run(part, info, &mut []);
-            }
-            // u64 keeps the scratch aligned for any element.
-            let mut bytes = vec![0u64; scratch.div_ceil(8)];
-            // SAFETY: a u64 buffer seen as the bytes it is.
-            let bytes = unsafe {
-                std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast::<u8>(), bytes.len() * 8)
-            };
-            kernel.run(part, info, bytes);
-        };
         let Some(dim) = kernel.split_dim() else {
-            return run_part(&window, ThreadInfo { id: 0, total: 1 });
+            return run_part(kernel, &window, ThreadInfo { id: 0, total: 1 });
         };
         let iterations = window.dim(dim).iterations();
+        if self.parts(kernel.cost() * iterations as f64, iterations) == 1 {
+            return run_part(kernel, &window, ThreadInfo { id: 0, total: 1 });
+        }
         self.split(iterations, kernel.cost(), &|id, total| {
-            let info = ThreadInfo { id, total };
-            if total == 1 {
-                return run_part(&window, info);
-            }
-            run_part(&window.split(dim, id, total), info)
+            run_part(kernel, &window.split(dim, id, total), ThreadInfo { id, total })
         });
     }
 
     /// Runs `f(start, end)` over `[0, n)`, each iteration taking about `cost` nanoseconds.
     pub fn for_ranges(&self, n: i64, cost: f64, f: &(dyn Fn(i64, i64) + Sync)) {
-        let window = wick_core::Window::flat(n);
+        let window = Window::flat(n);
         self.split(n, cost, &|id, total| {
             let part = window.split(0, id, total).dim(0);
             f(part.start, part.end);
@@ -195,6 +182,21 @@ impl Context {
             Some(pool) => crate::parts::run(pool, self.threads(), total, f),
         }
     }
+}
+
+/// Runs a part of a kernel with the scratch that it wants.
+#[inline]
+fn run_part<K: Kernel>(kernel: &K, part: &Window, info: ThreadInfo) {
+    let scratch = kernel.scratch();
+    if scratch == 0 {
+        return kernel.run(part, info, &mut []);
+    }
+    // u64 keeps the scratch aligned for any element.
+    let mut bytes = vec![0u64; scratch.div_ceil(8)];
+    // SAFETY: a u64 buffer seen as the bytes it is.
+    let bytes =
+        unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast::<u8>(), bytes.len() * 8) };
+    kernel.run(part, info, bytes);
 }
 
 fn arch_of(level: Option<&str>) -> Arch {

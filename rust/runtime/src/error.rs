@@ -71,10 +71,23 @@ impl fmt::Display for Operands {
     }
 }
 
+/// What went wrong. One pointer, so that a result which may fail costs no more than one which may
+/// not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Box<Kind>);
+
+impl From<Kind> for Error {
+    #[cold]
+    fn from(kind: Kind) -> Error {
+        Error(Box::new(kind))
+    }
+}
+
 /// Each variant is one Java exception class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum Error {
+pub enum Kind {
     /// Two shapes that do not broadcast.
     #[error(
         "{op}: shapes {} and {} do not broadcast at dimension {dim} ({x} and {y}); dtypes {} and {}",
@@ -90,6 +103,9 @@ pub enum Error {
     /// An index or dimension outside its range.
     #[error("{op}: {operands}{expected}")]
     Index { op: &'static str, operands: Operands, expected: Cow<'static, str> },
+    /// A matrix that an operation cannot do its work on: singular, not finite, not converging.
+    #[error("{op}: {operands}{expected}")]
+    Linalg { op: &'static str, operands: Operands, expected: Cow<'static, str> },
     /// A device that is not there, or operands on two.
     #[error("{op}: {expected}")]
     Device { op: &'static str, expected: Cow<'static, str> },
@@ -99,19 +115,32 @@ pub enum Error {
     /// The cap, or the machine, is exhausted.
     #[error("out of native memory: {asked} bytes asked, {live} live, {cached} cached, cap {cap}")]
     OutOfMemory { asked: usize, live: usize, cached: usize, cap: usize },
+    /// A file that cannot be read, or is not what it should be.
+    #[error("{op}: {path}: {expected}")]
+    Format { op: &'static str, path: String, expected: Cow<'static, str> },
     /// An operation code or argument that no caller of ours sends.
     #[error("{0}")]
     Internal(Cow<'static, str>),
 }
 
 impl Error {
+    /// What went wrong, as data.
+    pub fn kind(&self) -> &Kind {
+        &self.0
+    }
+
+    /// An operation code or argument that no caller of ours sends.
+    pub fn internal(text: Cow<'static, str>) -> Error {
+        Kind::Internal(text).into()
+    }
+
     /// A shape error about these operands.
     pub fn shape(
         op: &'static str,
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::Shape { op, operands: list(operands), expected: expected.into() }
+        Kind::Shape { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// A dtype error about these operands.
@@ -120,7 +149,7 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::DType { op, operands: list(operands), expected: expected.into() }
+        Kind::DType { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// An index error about these operands.
@@ -129,13 +158,22 @@ impl Error {
         operands: &[&Tensor],
         expected: impl Into<Cow<'static, str>>,
     ) -> Error {
-        Error::Index { op, operands: list(operands), expected: expected.into() }
+        Kind::Index { op, operands: list(operands), expected: expected.into() }.into()
+    }
+
+    /// What is wrong with a matrix of these operands.
+    pub fn linalg(
+        op: &'static str,
+        operands: &[&Tensor],
+        expected: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Kind::Linalg { op, operands: list(operands), expected: expected.into() }.into()
     }
 
     /// A size that cannot be made, with no tensor to show.
     pub fn size(op: &'static str, dtype: DType, shape: &[i64], source: LayoutError) -> Error {
         let operands = Operands(vec![Operand { dtype, shape: shape.into() }]);
-        Error::Shape { op, operands, expected: describe(source) }
+        Kind::Shape { op, operands, expected: describe(source) }.into()
     }
 
     /// A view that cannot be made.
@@ -144,10 +182,11 @@ impl Error {
         let expected = describe(source);
         match source {
             LayoutError::Dim { .. } | LayoutError::Index { .. } | LayoutError::Range { .. } => {
-                Error::Index { op, operands, expected }
+                Kind::Index { op, operands, expected }
             }
-            _ => Error::Shape { op, operands, expected },
+            _ => Kind::Shape { op, operands, expected },
         }
+        .into()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Small tensors that nobody has any more, kept whole by the thread that let go of them: its next
 //! small tensor costs neither a lock nor an allocation.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicUsize, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -108,6 +108,15 @@ impl Drop for Pool {
     }
 }
 
+/// This thread's pool, unless the thread is ending.
+#[inline]
+fn own() -> Option<RefMut<'static, Pool>> {
+    let pool = POOL.try_with(|pool| &raw const *pool).ok()?;
+    // SAFETY: it lives as long as the thread's locals, and nothing here keeps the borrow beyond a
+    // call, so the destructor of the locals finds none.
+    unsafe { &*pool }.try_borrow_mut().ok()
+}
+
 /// A storage of `bytes` bytes that this thread kept, with the layout that it had.
 #[inline]
 pub fn take(allocator: &'static Allocator, bytes: usize) -> Option<Parts> {
@@ -115,15 +124,12 @@ pub fn take(allocator: &'static Allocator, bytes: usize) -> Option<Parts> {
         return None;
     }
     let (class, size) = class_of(bytes);
-    let take = |pool: &RefCell<Pool>| {
-        let pool = &mut *pool.try_borrow_mut().ok()?;
-        pool.attune(allocator);
-        let parts = pool.classes[class].pop()?;
-        pool.keep(-(size as isize));
-        parts.storage.set_bytes(bytes);
-        Some(parts)
-    };
-    POOL.try_with(take).ok()?
+    let mut pool = own()?;
+    pool.attune(allocator);
+    let parts = pool.classes[class].pop()?;
+    pool.keep(-(size as isize));
+    parts.storage.set_bytes(bytes);
+    Some(parts)
 }
 
 /// Ends a tensor: what nobody shares and is small is kept for the next one.
@@ -136,26 +142,20 @@ pub fn give(parts: Parts) {
     }
     // What other threads did with it before they let go has happened.
     fence(Acquire);
-    let keep = |pool: &RefCell<Pool>| {
-        if let Ok(mut pool) = pool.try_borrow_mut() {
-            pool.attune(parts.storage.allocator());
-            if pool.keep(size as isize) {
-                pool.classes[class as usize].push(parts);
-            }
-        }
-    };
-    // A thread that is ending has no pool: the parts are freed with the closure.
-    let _ = POOL.try_with(keep);
+    // A thread that is ending has no pool.
+    let Some(mut pool) = own() else { return };
+    pool.attune(parts.storage.allocator());
+    if pool.keep(size as isize) {
+        pool.classes[class as usize].push(parts);
+    }
 }
 
 /// Empties this thread's pool now, and the others' when they next come to them.
 pub fn empty(allocator: &Allocator) {
     allocator.pools().emptied.fetch_add(1, Relaxed);
-    let _ = POOL.try_with(|pool| {
-        if let Ok(mut pool) = pool.try_borrow_mut() {
-            if pool.of.is_some_and(|of| std::ptr::eq(of, allocator)) {
-                pool.empty();
-            }
+    if let Some(mut pool) = own() {
+        if pool.of.is_some_and(|of| std::ptr::eq(of, allocator)) {
+            pool.empty();
         }
-    });
+    }
 }

@@ -95,6 +95,17 @@ impl Tensor {
         Ok(Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype))
     }
 
+    /// The same bytes as elements of another type.
+    pub(crate) fn seen_as(
+        &self,
+        op: &'static str,
+        dtype: DType,
+        layout: std::result::Result<Layout, LayoutError>,
+    ) -> Result<Tensor> {
+        let whole = Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), dtype);
+        whole.with_layout(op, layout)
+    }
+
     /// Elements that the storage holds.
     pub fn capacity(&self) -> i64 {
         (self.storage.bytes() / self.dtype.size()) as i64

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::ops::{BinaryOp, Class, TernaryOp, UnaryOp};
 use wick_core::{DType, Layout};
+use wick_runtime::Tensor;
+use wick_runtime::error::Kind;
 use wick_runtime::ops::elementwise::{Out, binary, cast, copy, ternary, unary};
 use wick_runtime::ops::promote::{Arg, result_type};
-use wick_runtime::{Error, Tensor};
 
 /// Distance allowed for a dtype whose values are compared as f64.
 fn tolerance(dtype: DType) -> f64 {
@@ -83,7 +84,7 @@ proptest! {
                 Ok(result) => result.unwrap(),
                 Err(e) => {
                     let refused = op.class() == Class::Same && a == DType::Bool && b == DType::Bool;
-                    prop_assert!(refused && matches!(e, Error::DType { .. }), "{:?}: {}", op, e);
+                    prop_assert!(refused && matches!(e.kind(), Kind::DType { .. }), "{:?}: {}", op, e);
                     continue;
                 }
             };
@@ -191,7 +192,9 @@ fn overlapping_targets_are_refused() {
     let one = tensor(&ctx, DType::F32, &[1], &[6.0]);
     let expanded = one.with_layout("test", one.layout().expand(&[6])).unwrap();
     let source = tensor(&ctx, DType::F32, &[6], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert!(matches!(copy(&ctx, &expanded, &source), Err(Error::Shape { .. })));
+    assert!(
+        matches!(copy(&ctx, &expanded, &source), Err(e) if matches!(e.kind(), Kind::Shape { .. }))
+    );
     assert!(unary(&ctx, UnaryOp::Cos, &expanded, [0.0; 3], Out::InPlace).is_err());
     assert_eq!(values(&ctx, &one), [6.0]);
     // A transposed source read while its own storage is written: values from before the call.
@@ -217,6 +220,6 @@ fn where_selects_and_promotes() {
     let wrong = [Arg::Tensor(&x), Arg::Tensor(&x), Arg::Tensor(&x)];
     assert!(matches!(
         ternary(&ctx, TernaryOp::Where, wrong, Scalar::Int(0), Out::New),
-        Err(Error::DType { .. })
+        Err(e) if matches!(e.kind(), Kind::DType { .. })
     ));
 }

@@ -6,9 +6,10 @@ use common::{tensor, values};
 use proptest::prelude::*;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::{DType, Layout};
+use wick_runtime::error::Kind;
 use wick_runtime::ops::elementwise::{Out, cast};
 use wick_runtime::ops::matmul::{AddmmOp, MatmulOp, addmm, matmul};
-use wick_runtime::{Context, Error, Tensor};
+use wick_runtime::{Context, Tensor};
 
 fn context() -> Context {
     Context::new(1 << 30, 2)
@@ -359,7 +360,7 @@ fn what_is_refused() {
     let message = |op, a: &Tensor, b: &Tensor| matmul(&ctx, op, a, b, None).unwrap_err();
     let shape = |op, a: &[i64], b: &[i64]| {
         let e = message(op, &f(a), &f(b));
-        assert!(matches!(e, Error::Shape { .. }), "{e}");
+        assert!(matches!(e.kind(), Kind::Shape { .. }), "{e}");
         e.to_string()
     };
     assert_eq!(
@@ -378,7 +379,7 @@ fn what_is_refused() {
     shape(MatmulOp::Outer, &[2, 3], &[3]);
     for (x, y) in [(DType::F32, DType::F64), (DType::Bool, DType::Bool), (DType::I32, DType::I64)] {
         let e = message(MatmulOp::Mm, &zeros(x, &[2, 2]), &zeros(y, &[2, 2]));
-        assert!(matches!(e, Error::DType { .. }), "{e}");
+        assert!(matches!(e.kind(), Kind::DType { .. }), "{e}");
     }
 
     // Targets: another shape, another dtype, elements that are one, elements that are read.
@@ -399,16 +400,26 @@ fn what_is_refused() {
         addmm(&ctx, AddmmOp::Addmm, c, a, &f(&[2, 2]), Scalar::Int(1), alpha, out)
     };
     let one = Scalar::Int(1);
-    assert!(matches!(sum(&f(&[3]), &a, Out::New, one), Err(Error::Shape { .. })));
-    assert!(matches!(sum(&f(&[2]), &a, Out::InPlace, one), Err(Error::Shape { .. })));
-    assert!(matches!(sum(&a, &a, Out::InPlace, one), Err(Error::Shape { .. })));
-    assert!(matches!(sum(&zeros(DType::F64, &[2]), &a, Out::New, one), Err(Error::DType { .. })));
+    assert!(
+        matches!(sum(&f(&[3]), &a, Out::New, one), Err(e) if matches!(e.kind(), Kind::Shape { .. }))
+    );
+    assert!(
+        matches!(sum(&f(&[2]), &a, Out::InPlace, one), Err(e) if matches!(e.kind(), Kind::Shape { .. }))
+    );
+    assert!(
+        matches!(sum(&a, &a, Out::InPlace, one), Err(e) if matches!(e.kind(), Kind::Shape { .. }))
+    );
+    assert!(
+        matches!(sum(&zeros(DType::F64, &[2]), &a, Out::New, one), Err(e) if matches!(e.kind(), Kind::DType { .. }))
+    );
     let turned = a.with_layout("test", a.layout().transpose(0, 1)).unwrap();
-    assert!(matches!(sum(&turned, &f(&[2, 2]), Out::Into(&a), one), Err(Error::Shape { .. })));
+    assert!(
+        matches!(sum(&turned, &f(&[2, 2]), Out::Into(&a), one), Err(e) if matches!(e.kind(), Kind::Shape { .. }))
+    );
     let whole = zeros(DType::I32, &[2, 2]);
     let half = Scalar::Float(0.5);
     assert!(matches!(
         addmm(&ctx, AddmmOp::Addmm, &whole, &whole, &whole, one, half, Out::New),
-        Err(Error::DType { .. })
+        Err(e) if matches!(e.kind(), Kind::DType { .. })
     ));
 }

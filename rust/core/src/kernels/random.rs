@@ -32,6 +32,8 @@ pub enum Law {
     Uniform { low: f64, span: f64, top: f64 },
     /// By Box and Muller's method.
     Normal { mean: f64, std: f64 },
+    /// With a rate: minus the logarithm of a uniform number, never of 0, over the rate.
+    Exponential { rate: f64 },
     /// low + a number below `span` (0: 2^64), then held inside bounds that the type can express.
     /// By multiplication and shift: no number is more than span / 2^64 likelier than another.
     Integer { low: i64, span: u64, bottom: i64, top: i64 },
@@ -233,6 +235,39 @@ impl Make for Normal<f64> {
     }
 }
 
+#[derive(Clone, Copy)]
+struct Exponential<T> {
+    rate: T,
+}
+
+impl Make for Exponential<f32> {
+    type Value = f32;
+    const WIDTH: usize = 4 * LANES;
+
+    #[inline(always)]
+    fn make(&self, words: &Words, out: &mut [f32; 4 * LANES]) {
+        for (row, out) in words.iter().zip(out.chunks_exact_mut(LANES)) {
+            for (word, out) in row.iter().zip(out) {
+                // Of 25 bits, the lowest always 1: in (0, 1).
+                let u = ((word >> 8) as i32 as f32 + 0.5) * (1.0 / (1 << 24) as f32);
+                *out = -Real::ln(u) / self.rate;
+            }
+        }
+    }
+}
+
+impl Make for Exponential<f64> {
+    type Value = f64;
+    const WIDTH: usize = 2 * LANES;
+
+    #[inline(always)]
+    fn make(&self, words: &Words, out: &mut [f64; 4 * LANES]) {
+        for (bits, out) in philox::longs(words).iter().zip(out) {
+            *out = -Real::ln(1.0 - unit(*bits)) / self.rate;
+        }
+    }
+}
+
 /// The upper 64 bits of a product: a number below `span`.
 #[inline(always)]
 fn below(bits: u64, span: u64) -> u64 {
@@ -289,7 +324,8 @@ impl Make for Bernoulli {
 impl Draw {
     /// Whether elements are made of 32-bit words.
     fn narrow(&self) -> bool {
-        let float = matches!(self.law, Law::Uniform { .. } | Law::Normal { .. });
+        let float =
+            matches!(self.law, Law::Uniform { .. } | Law::Normal { .. } | Law::Exponential { .. });
         float && self.out.dtype != DType::F64
     }
 
@@ -315,6 +351,10 @@ impl Draw {
                 self.go(Normal { mean, std }, out, step);
             }
             Law::Normal { mean, std } => self.go(Normal { mean, std }, out, step),
+            Law::Exponential { rate } if self.narrow() => {
+                self.go(Exponential { rate: rate as f32 }, out, step);
+            }
+            Law::Exponential { rate } => self.go(Exponential { rate }, out, step),
             Law::Integer { low, span, bottom, top } => {
                 if span != 0 && span <= 1 << 32 {
                     let make = Integer::<true> { low, span, bottom, top };
@@ -362,7 +402,7 @@ impl Kernel for Draw {
 
     fn cost(&self) -> f64 {
         match self.law {
-            Law::Normal { .. } => 150.0,
+            Law::Normal { .. } | Law::Exponential { .. } => 150.0,
             _ => 80.0,
         }
     }

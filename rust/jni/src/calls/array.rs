@@ -88,7 +88,7 @@ fn sized(op: &'static str, code: jint, size: usize) -> Result<DType> {
     let dtype = dtype(op, code)?;
     if dtype.size() != size || dtype == DType::Bool {
         let text = format!("{op}: {dtype} elements do not have {size} bytes");
-        return Err(wick_runtime::Error::Internal(text.into()));
+        return Err(wick_runtime::Error::internal(text.into()));
     }
     Ok(dtype)
 }

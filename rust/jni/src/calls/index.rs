@@ -78,7 +78,7 @@ fn index_put(
         let name = op.name();
         let (x, at, from) = (rt.pin(name, a)?, rt.pin(name, index)?, rt.pin_some(name, source)?);
         let tensor = || {
-            from.as_deref().ok_or_else(|| Error::Internal(format!("{name} needs a source").into()))
+            from.as_deref().ok_or_else(|| Error::internal(format!("{name} needs a source").into()))
         };
         let source = match from.as_deref() {
             Some(t) => Source::Tensor(t),

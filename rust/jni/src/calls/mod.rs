@@ -4,8 +4,10 @@
 mod array;
 mod creation;
 mod elementwise;
+mod file;
 mod handle;
 mod index;
+mod linalg;
 mod matmul;
 mod neural;
 mod random;
@@ -21,9 +23,11 @@ pub const ALL: &[Methods] = &[
     array::METHODS,
     creation::METHODS,
     elementwise::METHODS,
+    file::METHODS,
     handle::METHODS,
     random::METHODS,
     reduce::METHODS,
+    linalg::METHODS,
     matmul::METHODS,
     index::METHODS,
     neural::METHODS,
@@ -41,8 +45,10 @@ pub const CODES: &[Code] = &[
     ("binary", elementwise::binary_code),
     ("ternary", elementwise::ternary_code),
     ("random", random::code),
+    ("variate", random::variate_code),
     ("reduce", reduce::reduce_code),
     ("along", reduce::along_code),
+    ("linalg", linalg::code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
     ("index", index::code),

@@ -6,7 +6,8 @@ use jni::sys::{jboolean, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_core::kernels::philox;
 use wick_runtime::Stream;
-use wick_runtime::ops::random::{self, Parameters, RandomOp};
+use wick_runtime::ops::multinomial;
+use wick_runtime::ops::random::{self, Parameters, RandomOp, VariateOp};
 
 use crate::array::{longs, write_longs};
 use crate::boundary::boundary;
@@ -20,11 +21,17 @@ pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn random(op: jint, dtype: jint, shape: jlong[], p: jlong, q: jlong, seeded: jboolean, seed: jlong, offset: jlong) -> jlong },
     native_method! { static raw fn random_in_place(op: jint, a: jlong, p: jlong, q: jlong, seeded: jboolean, seed: jlong, offset: jlong) -> () },
     native_method! { static raw fn bernoulli_of(probs: jlong, seeded: jboolean, seed: jlong, offset: jlong) -> jlong },
+    native_method! { static raw fn variate(op: jint, parameters: jlong, seeded: jboolean, seed: jlong, offset: jlong) -> jlong },
+    native_method! { static raw fn multinomial(weights: jlong, samples: jlong, replacement: jboolean, seeded: jboolean, seed: jlong, offset: jlong) -> jlong },
     native_method! { static raw fn randperm(dtype: jint, n: jlong, seeded: jboolean, seed: jlong, offset: jlong) -> jlong },
 ];
 
 pub fn code(name: &str) -> Option<i32> {
     RandomOp::from_name(name).map(|op| op as i32)
+}
+
+pub fn variate_code(name: &str) -> Option<i32> {
+    VariateOp::from_name(name).map(|op| op as i32)
 }
 
 fn stream(seeded: jboolean, seed: jlong, offset: jlong) -> Option<Stream> {
@@ -124,6 +131,42 @@ fn bernoulli_of(
         let x = rt.pin("bernoulli", probs)?;
         let result = random::bernoulli_of(&rt.ctx, &x, stream(seeded, seed, offset))?;
         rt.give(Some(result), Some(&x), None)
+    })
+}
+
+fn variate(
+    env: EnvUnowned,
+    _: JClass,
+    op: jint,
+    parameters: jlong,
+    seeded: jboolean,
+    seed: jlong,
+    offset: jlong,
+) -> jlong {
+    boundary(env, || {
+        let rt = runtime();
+        let op = VariateOp::from_code(op).ok_or_else(|| no_op(op))?;
+        let x = rt.pin(op.name(), parameters)?;
+        let result = random::variate(&rt.ctx, op, &x, stream(seeded, seed, offset))?;
+        rt.give(Some(result), Some(&x), None)
+    })
+}
+
+fn multinomial(
+    env: EnvUnowned,
+    _: JClass,
+    weights: jlong,
+    samples: jlong,
+    replacement: jboolean,
+    seeded: jboolean,
+    seed: jlong,
+    offset: jlong,
+) -> jlong {
+    boundary(env, || {
+        let rt = runtime();
+        let x = rt.pin("multinomial", weights)?;
+        let from = stream(seeded, seed, offset);
+        rt.own(multinomial::multinomial(&rt.ctx, &x, samples, replacement, from)?)
     })
 }
 

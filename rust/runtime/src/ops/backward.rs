@@ -26,7 +26,7 @@ pub fn pair(
     let args = [Arg::Tensor(a), Arg::Tensor(b)];
     let types = types(op.name(), Class::Strict, result_type(&args), &args)?;
     let compute = types.compute;
-    run(ctx, op.name(), &types, args, out, |operands| {
+    run(ctx, op.name(), &types, &args, out, |operands| {
         ctx.run(&Pointwise { op, compute, p, operands })
     })
 }
@@ -41,14 +41,14 @@ pub fn triple(
 ) -> Result<Option<Tensor>> {
     let types = types(op.name(), Class::Strict, result_type(&args), &args)?;
     let compute = types.compute;
-    run(ctx, op.name(), &types, args, out, |operands| {
+    run(ctx, op.name(), &types, &args, out, |operands| {
         ctx.run(&Pointwise { op, compute, p, operands })
     })
 }
 
 /// A new result of an operation that was told to make one.
 pub(crate) fn made(result: Result<Option<Tensor>>) -> Result<Tensor> {
-    result?.ok_or_else(|| Error::Internal("no result was made".into()))
+    result?.ok_or_else(|| Error::internal("no result was made".into()))
 }
 
 /// The values densely in row-major order as a type: the tensor itself where it lies so already.

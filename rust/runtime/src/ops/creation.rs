@@ -6,7 +6,7 @@ use wick_core::kernels::fill::Fill;
 use wick_core::{DType, Layout, LayoutError};
 
 use crate::context::Context;
-use crate::error::{Error, Operand, Operands, Result};
+use crate::error::{Error, Kind, Operand, Operands, Result};
 use crate::ops::array::item;
 use crate::tensor::Tensor;
 
@@ -84,7 +84,7 @@ pub(crate) fn check_value(
         Scalar::Float(v) => format!("the value {v} does not fit {dtype}"),
         Scalar::Bool(v) => format!("the value {v} does not fit {dtype}"),
     };
-    Err(Error::DType { op, operands: operand(dtype, shape), expected: expected.into() })
+    Err(Kind::DType { op, operands: operand(dtype, shape), expected: expected.into() }.into())
 }
 
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
@@ -110,16 +110,12 @@ pub fn eye(ctx: &Context, dtype: DType, n: i64, m: i64) -> Result<Tensor> {
 
 /// What a refused range is told by.
 fn refuse(op: &'static str, expected: String) -> Error {
-    Error::Shape { op, operands: Operands(vec![]), expected: expected.into() }
+    Kind::Shape { op, operands: Operands(vec![]), expected: expected.into() }.into()
 }
 
 fn no_bool(op: &'static str, dtype: DType) -> Result<()> {
     if dtype == DType::Bool {
-        return Err(Error::DType {
-            op,
-            operands: Operands(vec![]),
-            expected: "not defined for bool".into(),
-        });
+        return Err(Error::dtype(op, &[], "not defined for bool"));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use wick_core::ops::{BinaryOp, Class, TernaryOp, UnaryOp};
 use wick_core::{DType, Layout, Nest};
 
 use crate::context::Context;
-use crate::error::{Error, Operand, Result};
+use crate::error::{Error, Kind, Operand, Result};
 use crate::ops::promote::{Arg, Overlap, check_out, overlap, result_type};
 use crate::tensor::Tensor;
 
@@ -63,7 +63,7 @@ pub(crate) fn common_shape(op: &'static str, args: &[Arg]) -> Result<Layout> {
             let rank = shape.rank().max(arg.shape().len());
             let at = |s: &[i64]| (dim + s.len()).checked_sub(rank).map_or(1, |d| s[d]);
             let (x, y) = (at(shape.shape()), at(arg.shape()));
-            Error::Broadcast { op, a: describe(&args[before]), b: describe(arg), dim, x, y }
+            Kind::Broadcast { op, a: describe(&args[before]), b: describe(arg), dim, x, y }
         })?;
         if sizes[..rank] != *shape.shape() {
             before = i;
@@ -94,7 +94,7 @@ pub(crate) fn run<const N: usize>(
     ctx: &Context,
     op: &'static str,
     types: &Types,
-    args: [Arg; N],
+    args: &[Arg; N],
     out: Out,
     kernel: impl FnOnce(&Operands<N>),
 ) -> Result<Option<Tensor>> {
@@ -106,31 +106,31 @@ pub(crate) fn run<const N: usize>(
         Some(t) => t.place(),
         None => Place { start: (&raw const constants[i]).cast_mut().cast(), dtype: types.compute },
     };
-    if let (Out::New, Some(dense)) = (out, dense(&args)) {
+    if let (Out::New, Some(dense)) = (out, dense(args)) {
         let target = Tensor::empty_like(ctx, types.result, dense)?;
         kernel(&Operands {
             arch: ctx.arch(),
             out: target.place(),
             inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
             aliased: false,
-            nest: Nest::flat(dense.numel(), &constant_flags(&args)),
+            nest: Nest::flat(dense.numel(), &constant_flags(args)),
         });
         return Ok(Some(target));
     }
-    let shape = common_shape(op, &args)?;
+    let shape = common_shape(op, args)?;
     let (target, fresh) = match (out, args[0]) {
         (Out::New, _) => (Tensor::empty(ctx, op, types.result, shape.shape())?, true),
         (Out::Into(t), _) | (Out::InPlace, Arg::Tensor(t)) => {
-            check_out(op, t, shape.shape(), types.result, &tensors(&args))?;
+            check_out(op, t, shape.shape(), types.result, &tensors(args))?;
             (t.clone(), false)
         }
         (Out::InPlace, Arg::Scalar(_)) => {
-            return Err(Error::Internal("a number is no target".into()));
+            return Err(Error::internal("a number is no target".into()));
         }
     };
     let mut aliased = false;
     let mut inputs = [const { None }; N];
-    for (input, arg) in inputs.iter_mut().zip(&args) {
+    for (input, arg) in inputs.iter_mut().zip(args) {
         let Arg::Tensor(t) = arg else { continue };
         let t = t.broadcast_to(op, shape.shape())?;
         let lies = if fresh { Overlap::None } else { overlap(&target, &t) };
@@ -138,7 +138,7 @@ pub(crate) fn run<const N: usize>(
         *input = Some(match lies {
             Overlap::Partial if matches!(out, Out::Into(_)) => {
                 let expected = "the target overlaps an operand: clone it first";
-                return Err(Error::shape(op, &tensors(&args), expected));
+                return Err(Error::shape(op, &tensors(args), expected));
             }
             // Values as they were before the call, whatever the order of writing.
             Overlap::Partial => copy_of(ctx, op, &t)?,
@@ -224,7 +224,7 @@ pub fn unary(
     let types = types(op.name(), op.class(), a.dtype(), &args)?;
     let p = if op == UnaryOp::NanToNum { finite_bounds(types.result, p) } else { p };
     let (compute, cost) = (types.compute, unary_cost(op, types.compute));
-    run(ctx, op.name(), &types, args, out, |operands| {
+    run(ctx, op.name(), &types, &args, out, |operands| {
         ctx.run(&Unary { op, compute, p, operands, cost })
     })
 }
@@ -255,10 +255,15 @@ pub fn binary(
         return unary(ctx, root, x, [0.0; 3], out);
     }
     let types = types(name, op.class(), result_type(&args), &args)?;
-    let (op, p) = scaled(op, alpha, &types, &args)?;
-    check_integer(ctx, op, &args, &types)?;
+    let (op, p) = match alpha {
+        Some(alpha) if alpha != Scalar::Int(1) => scaled(op, alpha, &types, &args)?,
+        _ => (op, Scalar::Int(1)),
+    };
+    if !types.result.is_float() {
+        check_integer(ctx, op, &args)?;
+    }
     let (compute, cost) = (types.compute, binary_cost(op, types.compute));
-    run(ctx, name, &types, args, out, |operands| {
+    run(ctx, name, &types, &args, out, |operands| {
         ctx.run(&Binary { op, compute, p, operands, cost })
     })
 }
@@ -282,16 +287,10 @@ fn root<'a>(op: BinaryOp, args: &[Arg<'a>; 2]) -> Option<(UnaryOp, &'a Tensor)> 
 }
 
 /// a + alpha * b and a - alpha * b as the one scaled row.
-fn scaled(
-    op: BinaryOp,
-    alpha: Option<Scalar>,
-    types: &Types,
-    args: &[Arg],
-) -> Result<(BinaryOp, Scalar)> {
-    let one = Scalar::Int(1);
-    let Some(alpha) = alpha.filter(|a| *a != one && *a != Scalar::Float(1.0)) else {
-        return Ok((op, one));
-    };
+fn scaled(op: BinaryOp, alpha: Scalar, types: &Types, args: &[Arg]) -> Result<(BinaryOp, Scalar)> {
+    if alpha == Scalar::Float(1.0) {
+        return Ok((op, Scalar::Int(1)));
+    }
     match alpha {
         Scalar::Float(_) if !types.result.is_float() => {
             return refuse(op.name(), args, "alpha must not be a float for integers");
@@ -314,11 +313,8 @@ fn scaled(
 }
 
 /// What integers cannot do: divide by zero, be raised to a negative number.
-fn check_integer(ctx: &Context, op: BinaryOp, args: &[Arg; 2], types: &Types) -> Result<()> {
+fn check_integer(ctx: &Context, op: BinaryOp, args: &[Arg; 2]) -> Result<()> {
     use BinaryOp::{DivTrunc, FloorDivide, Fmod, Pow, Remainder};
-    if types.result.is_float() {
-        return Ok(());
-    }
     let zero = match (op, args[1]) {
         (Pow, Arg::Scalar(Scalar::Int(e))) if e < 0 => {
             let why = format!("integers to the negative power {e}: cast to a float first");
@@ -382,7 +378,7 @@ pub fn ternary(
         return refuse("a float value needs a float dtype");
     }
     let compute = types.compute;
-    run(ctx, name, &types, args, out, |operands| {
+    run(ctx, name, &types, &args, out, |operands| {
         ctx.run(&Ternary { op, compute, p, operands, cost: 0.5 })
     })
 }

@@ -28,7 +28,7 @@ pub fn embedding(ctx: &Context, weight: &Tensor, indices: &Tensor) -> Result<Ten
     let all = checked.indices(ctx, indices)?;
     let flat = all.with_layout(op, all.layout().view(&[all.numel()]))?;
     let rows = index_select(ctx, weight, 0, &flat, None)?;
-    let rows = rows.ok_or_else(|| Error::Internal("no result was made".into()))?;
+    let rows = rows.ok_or_else(|| Error::internal("no result was made".into()))?;
     let shape = [indices.shape(), &weight.shape()[1..]].concat();
     rows.with_layout(op, rows.layout().view(&shape))
 }

@@ -1,7 +1,7 @@
 //! Matrix products.
 
 mod batch;
-mod product;
+pub(crate) mod product;
 
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::layout::{MAX_RANK, broadcast};

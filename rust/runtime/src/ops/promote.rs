@@ -42,6 +42,9 @@ pub fn scalar_dtype(s: Scalar) -> DType {
 /// libtorch's `result_type`: tensors with dimensions decide, then 0-d tensors, then numbers; a
 /// lower rank counts only where its category is higher.
 pub fn result_type(args: &[Arg]) -> DType {
+    if let Some(dtype) = alike(args) {
+        return dtype;
+    }
     let mut ranks: [Option<DType>; 3] = [None; 3];
     for arg in args {
         let (rank, dtype) = match arg {
@@ -57,6 +60,16 @@ pub fn result_type(args: &[Arg]) -> DType {
         (h, _) => h,
     };
     combine(ranks[0], combine(ranks[1], ranks[2])).unwrap_or(DType::F32)
+}
+
+/// The type that nothing needs to be promoted for: the first tensor's, where it has dimensions.
+fn alike(args: &[Arg]) -> Option<DType> {
+    let first = args.first()?.tensor().filter(|t| t.rank() > 0)?.dtype();
+    let yields = |arg: &Arg| match arg {
+        Arg::Tensor(t) => t.dtype() == first,
+        Arg::Scalar(s) => scalar_dtype(*s).category() <= first.category(),
+    };
+    args[1..].iter().all(yields).then_some(first)
 }
 
 /// Whether libtorch writes a result of one type into a tensor of another.

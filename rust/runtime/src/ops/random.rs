@@ -1,15 +1,16 @@
 //! Random tensors. Each draw says where in which sequence it begins, or takes the context's next
 //! steps; a draw that fails takes none.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use wick_core::DType;
 use wick_core::block::{BLOCK, Buffer, gather};
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::random::{Draw, Law, Shuffle, steps};
+use wick_core::kernels::rejection::{Rejection, Variate};
 
 use crate::context::{Context, Stream};
-use crate::error::{Error, Operand, Operands, Result};
+use crate::error::{Error, Kind, Operand, Operands, Result};
 use crate::ops::array::contiguous;
 use crate::ops::creation::check_value;
 use crate::ops::elementwise::copy;
@@ -30,6 +31,8 @@ wick_core::named_ops! {
         Randint "randint",
         /// 1 with a probability, else 0.
         Bernoulli "bernoulli",
+        /// Exponential with a rate.
+        Exponential "exponential",
     }
 }
 
@@ -88,8 +91,9 @@ pub fn bernoulli_of(ctx: &Context, probs: &Tensor, stream: Option<Stream>) -> Re
         return Err(Error::dtype(op, &[probs], "probabilities need a float dtype"));
     }
     let lying = contiguous(ctx, probs)?;
-    if !all_probabilities(ctx, &lying) {
-        return Err(Error::dtype(op, &[probs], "every probability must be in [0, 1]"));
+    if let Some(i) = first_outside(ctx, &lying, 1.0) {
+        let text = format!("the probability at element {i} is not in [0, 1]");
+        return Err(Error::dtype(op, &[probs], text));
     }
     let out = Tensor::empty(ctx, op, probs.dtype(), probs.shape())?;
     let probs = lying.view();
@@ -97,13 +101,55 @@ pub fn bernoulli_of(ctx: &Context, probs: &Tensor, stream: Option<Stream>) -> Re
     Ok(out)
 }
 
+wick_core::named_ops! {
+    /// Distributions whose parameters are a float tensor, of which the result has shape and type.
+    VariateOp {
+        /// Poisson; the parameters are rates.
+        Poisson "poisson",
+        /// Gamma of scale 1; the parameters are shapes.
+        Gamma "_standard_gamma",
+    }
+}
+
+/// A random element for each parameter.
+pub fn variate(
+    ctx: &Context,
+    op: VariateOp,
+    parameters: &Tensor,
+    stream: Option<Stream>,
+) -> Result<Tensor> {
+    let name = op.name();
+    if !parameters.dtype().is_float() {
+        return Err(Error::dtype(name, &[parameters], "parameters need a float dtype"));
+    }
+    let lying = contiguous(ctx, parameters)?;
+    if let Some(i) = first_outside(ctx, &lying, f64::INFINITY) {
+        let text = format!("the parameter at element {i} is negative or NaN");
+        return Err(Error::dtype(name, &[parameters], text));
+    }
+    let out = Tensor::empty(ctx, name, parameters.dtype(), parameters.shape())?;
+    let Stream { seed, offset } = take(ctx, out.numel(), stream);
+    let variate = match op {
+        VariateOp::Poisson => Variate::Poisson,
+        VariateOp::Gamma => Variate::Gamma,
+    };
+    let parameters = lying.view();
+    ctx.run(&Rejection {
+        arch: ctx.arch(),
+        out: out.view_mut(),
+        parameters,
+        variate,
+        seed,
+        offset,
+    });
+    Ok(out)
+}
+
 /// 0 to n - 1 in random order.
 pub fn randperm(ctx: &Context, dtype: DType, n: i64, stream: Option<Stream>) -> Result<Tensor> {
     let op = "randperm";
-    let refuse = |expected: String| Error::DType {
-        op,
-        operands: operand(dtype, &[n]),
-        expected: expected.into(),
+    let refuse = |expected: String| -> Error {
+        Kind::DType { op, operands: operand(dtype, &[n]), expected: expected.into() }.into()
     };
     if dtype == DType::Bool {
         return Err(refuse("not defined for bool".into()));
@@ -150,14 +196,11 @@ fn exact_bits(dtype: DType) -> Option<u32> {
 /// Checks an operation's parameters against the type.
 fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> {
     let refuse = |expected: String| {
-        Err(Error::DType {
-            op: op.name(),
-            operands: operand(dtype, shape),
-            expected: expected.into(),
-        })
+        let operands = operand(dtype, shape);
+        Err(Kind::DType { op: op.name(), operands, expected: expected.into() }.into())
     };
-    let needs_float =
-        matches!(op, RandomOp::Rand | RandomOp::Randn | RandomOp::Uniform | RandomOp::Normal);
+    use RandomOp::{Exponential, Normal, Rand, Randn, Uniform};
+    let needs_float = matches!(op, Rand | Randn | Uniform | Normal | Exponential);
     if needs_float && !dtype.is_float() {
         return refuse("expected a float dtype".into());
     }
@@ -184,6 +227,12 @@ fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> 
                 return refuse(format!("the deviation must not be negative: {std}"));
             }
             Ok(Law::Normal { mean, std })
+        }
+        (RandomOp::Exponential, Parameters::Float(rate, _)) => {
+            if !(rate > 0.0 && rate.is_finite()) {
+                return refuse(format!("the rate must be positive: {rate}"));
+            }
+            Ok(Law::Exponential { rate })
         }
         (RandomOp::Bernoulli, Parameters::Float(p, _)) => {
             if !(0.0..=1.0).contains(&p) {
@@ -214,7 +263,7 @@ fn law(op: RandomOp, dtype: DType, shape: &[i64], p: Parameters) -> Result<Law> 
             let span = high.wrapping_sub(low) as u64;
             Ok(Law::Integer { low, span, bottom, top })
         }
-        _ => Err(Error::Internal(format!("{}: parameters of another kind", op.name()).into())),
+        _ => Err(Error::internal(format!("{}: parameters of another kind", op.name()).into())),
     }
 }
 
@@ -258,10 +307,11 @@ fn before(dtype: DType, v: f64) -> f64 {
     }
 }
 
-fn all_probabilities(ctx: &Context, probs: &Tensor) -> bool {
-    let view = probs.view();
+/// The first element in row-major order that is not in [0, `most`], NaNs among them.
+pub(super) fn first_outside(ctx: &Context, a: &Tensor, most: f64) -> Option<i64> {
+    let view = a.view();
     let nest = wick_core::Nest::new(&[&view.layout]);
-    let wrong = AtomicBool::new(false);
+    let first = AtomicI64::new(i64::MAX);
     ctx.for_ranges(nest.numel(), 0.5, &|start, end| {
         let mut buffer = Buffer::<f64>::uninit();
         for at in (start..end).step_by(BLOCK) {
@@ -272,10 +322,11 @@ fn all_probabilities(ctx: &Context, probs: &Tensor) -> bool {
                 gather(ctx.arch(), &view, &nest, 0, at, values);
                 values
             };
-            if !values.iter().all(|p| (0.0..=1.0).contains(p)) {
-                wrong.store(true, Relaxed);
+            if let Some(i) = values.iter().position(|v| !(0.0..=most).contains(v)) {
+                first.fetch_min(at + i as i64, Relaxed);
+                return;
             }
         }
     });
-    !wrong.into_inner()
+    Some(first.into_inner()).filter(|i| *i < i64::MAX)
 }

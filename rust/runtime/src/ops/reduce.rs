@@ -43,7 +43,7 @@ pub fn reduce(
             (t.clone(), false)
         }
         Out::InPlace => {
-            return Err(Error::Internal("a reduction is not done in place".into()));
+            return Err(Error::internal("a reduction is not done in place".into()));
         }
     };
     // The place is a fold's second result.
@@ -70,7 +70,7 @@ pub fn reduce_pair(
     let second = match op {
         Max | Min => DType::I64,
         VarMean | StdMean => first,
-        _ => return Err(Error::Internal(format!("{name} has one result").into())),
+        _ => return Err(Error::internal(format!("{name} has one result").into())),
     };
     let shapes = Shapes::new(op, a, over)?;
     let make = |dtype| Tensor::empty(ctx, name, dtype, shapes.result());
@@ -211,7 +211,7 @@ fn run(
     let mut layouts = [*a.layout(); 2];
     for (to, from) in layouts.iter_mut().zip(results) {
         let from = from.or(results[0]).or(results[1]);
-        let from = from.ok_or_else(|| Error::Internal("a reduction without result".into()))?;
+        let from = from.ok_or_else(|| Error::internal("a reduction without result".into()))?;
         *to = shapes.layout(a, from.layout()).map_err(fail)?;
     }
     let plan = Plan::new(

@@ -27,7 +27,7 @@ pub enum Repeats<'a> {
 }
 
 fn missing(op: &'static str) -> Error {
-    Error::Internal(format!("{op} gave no result").into())
+    Error::internal(format!("{op} gave no result").into())
 }
 
 /// The counts as i64, checked: none negative, and their sum.

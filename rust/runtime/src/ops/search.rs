@@ -241,7 +241,7 @@ pub fn bincount(
     }
     let size = if numbers.is_empty() { 0 } else { greatest.saturating_add(1) };
     let shape = [size.max(min_length)];
-    let change = || Error::Internal("the elements change during the call".into());
+    let change = || Error::internal("the elements change during the call".into());
     let Some(weights) = weights else {
         let out = Tensor::empty(ctx, op, DType::I64, &shape)?;
         let counts = longs_mut(&out);

@@ -264,7 +264,7 @@ fn at_rank<T: Key, I: Item>(ctx: &Context, line: &Line, rank: Rank) -> Result<I>
     // SAFETY: the operation's tensors stay alive.
     let n = unsafe { select::collect::<T, I>(ctx.arch(), line, range, step, items) };
     if n == 0 {
-        return Err(Error::Internal("the elements change during the call".into()));
+        return Err(Error::internal("the elements change during the call".into()));
     }
     let at = ((rank - below).max(0) as usize).min(n - 1);
     Ok(*items[..n].select_nth_unstable(at).1)

@@ -106,7 +106,7 @@ pub fn apply(ctx: &Context, op: ShapeOp, a: &Tensor, p: &[i64]) -> Result<Option
     let layout = a.layout();
     let view = |l: std::result::Result<Layout, LayoutError>| a.with_layout(name, l).map(Some);
     // A caller that sends too few numbers is ours and wrong.
-    let few = || Error::Internal(format!("{name}: {} numbers do not do", p.len()).into());
+    let few = || Error::internal(format!("{name}: {} numbers do not do", p.len()).into());
     let need = |n: usize| if p.len() < n { Err(few()) } else { Ok(()) };
     need(numbers(op))?;
     match op {
@@ -217,7 +217,7 @@ fn movedim_list(
 
 /// One view for a list of indices, each four numbers: its kind and what the kind takes.
 fn index(a: &Tensor, p: &[i64]) -> Result<std::result::Result<Layout, LayoutError>> {
-    let wrong = || Error::Internal("index: malformed list".into());
+    let wrong = || Error::internal("index: malformed list".into());
     let kind = |code: i64| IndexKind::from_code(code as i32).ok_or_else(wrong);
     if !p.len().is_multiple_of(4) {
         return Err(wrong());

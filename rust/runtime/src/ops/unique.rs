@@ -66,7 +66,7 @@ pub fn unique(ctx: &Context, a: &Tensor, how: Unique) -> Result<[Tensor; 3]> {
     let rows = contiguous(ctx, &moved)?;
     let groups = with_dtype!(a.dtype(), S => slices::<S>(ctx, op, &rows, how))?;
     let values = index_select(ctx, a, d as i64, &groups.heads, None)?;
-    let values = values.ok_or_else(|| Error::Internal("no slices were selected".into()))?;
+    let values = values.ok_or_else(|| Error::internal("no slices were selected".into()))?;
     Ok([values, groups.inverse, groups.counts])
 }
 

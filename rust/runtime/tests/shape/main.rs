@@ -5,12 +5,13 @@ mod model;
 use proptest::prelude::*;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::{DType, Layout, with_dtype};
+use wick_runtime::error::Kind;
 use wick_runtime::ops::array::{from_elements, item, with_elements};
 use wick_runtime::ops::elementwise::{cast, copy};
 use wick_runtime::ops::join::{cat, stack};
 use wick_runtime::ops::shape::{ShapeOp, apply};
 use wick_runtime::ops::{creation, promote::Overlap, promote::overlap};
-use wick_runtime::{Context, Error, Tensor};
+use wick_runtime::{Context, Tensor};
 
 use model::*;
 
@@ -191,7 +192,9 @@ fn stacks_select_back() {
                 assert_eq!(values(&ctx, &back), values(&ctx, &a));
             }
         }
-        assert!(matches!(stack(&ctx, &[&a], rank as i64 + 1, None), Err(Error::Index { .. })));
+        assert!(
+            matches!(stack(&ctx, &[&a], rank as i64 + 1, None), Err(e) if matches!(e.kind(), Kind::Index { .. }))
+        );
     }
 }
 
@@ -303,24 +306,29 @@ fn refusals() {
         vec![1, 3, i64::MAX, 0],
         vec![1, 2, 1, i64::MAX],
     ] {
-        assert!(matches!(fails(ShapeOp::AsStrided, &x, &p), Error::Shape { .. }), "{p:?}");
+        assert!(matches!(fails(ShapeOp::AsStrided, &x, &p).kind(), Kind::Shape { .. }), "{p:?}");
     }
     for p in [[0, 5, 0], [0, -1_000_000, 1], [0, 2, -1], [0, 1, i64::MAX], [0, i64::MIN, 1]] {
-        assert!(matches!(fails(ShapeOp::Narrow, &x, &p), Error::Index { .. }), "{p:?}");
+        assert!(matches!(fails(ShapeOp::Narrow, &x, &p).kind(), Kind::Index { .. }), "{p:?}");
     }
     for step in [0, -1, i64::MIN] {
-        assert!(matches!(fails(ShapeOp::Slice, &x, &[0, 0, 4, step]), Error::Shape { .. }));
+        assert!(matches!(fails(ShapeOp::Slice, &x, &[0, 0, 4, step]).kind(), Kind::Shape { .. }));
     }
     let huge = [2, 467_443_687, 39_463_029_637];
-    assert!(matches!(fails(ShapeOp::Reshape, &counted(&ctx, &[6]), &huge), Error::Shape { .. }));
-    assert!(matches!(fails(ShapeOp::Expand, &x, &[big, 4]), Error::Shape { .. }));
-    assert!(matches!(fails(ShapeOp::Repeat, &x, &[big]), Error::Shape { .. }));
-    assert!(matches!(fails(ShapeOp::Diag, &x, &[i64::MIN]), Error::Shape { .. }));
-    assert!(matches!(fails(ShapeOp::Expand, &x, &[1; 17]), Error::Shape { .. }));
+    assert!(matches!(
+        fails(ShapeOp::Reshape, &counted(&ctx, &[6]), &huge).kind(),
+        Kind::Shape { .. }
+    ));
+    assert!(matches!(fails(ShapeOp::Expand, &x, &[big, 4]).kind(), Kind::Shape { .. }));
+    assert!(matches!(fails(ShapeOp::Repeat, &x, &[big]).kind(), Kind::Shape { .. }));
+    assert!(matches!(fails(ShapeOp::Diag, &x, &[i64::MIN]).kind(), Kind::Shape { .. }));
+    assert!(matches!(fails(ShapeOp::Expand, &x, &[1; 17]).kind(), Kind::Shape { .. }));
     let none = counted(&ctx, &[0]);
-    assert!(matches!(cat(&ctx, &[&none, &none], 7, None), Err(Error::Index { .. })));
-    assert!(matches!(cat(&ctx, &[&x], 1, None), Err(Error::Index { .. })));
-    assert!(matches!(cat(&ctx, &[], 0, None), Err(Error::Shape { .. })));
+    assert!(
+        matches!(cat(&ctx, &[&none, &none], 7, None), Err(e) if matches!(e.kind(), Kind::Index { .. }))
+    );
+    assert!(matches!(cat(&ctx, &[&x], 1, None), Err(e) if matches!(e.kind(), Kind::Index { .. })));
+    assert!(matches!(cat(&ctx, &[], 0, None), Err(e) if matches!(e.kind(), Kind::Shape { .. })));
     let two = counted(&ctx, &[2, 3]);
     assert_eq!(cat(&ctx, &[&none, &two], 1, None).unwrap().unwrap().shape(), [2, 3]);
     assert!(cat(&ctx, &[&two, &counted(&ctx, &[3, 0])], 1, None).is_err());

@@ -420,7 +420,7 @@ impl Tiles {
 }
 
 /// Types that faer multiplies.
-trait Gemm: Number + Element<Compute = Self> {
+pub(crate) trait Gemm: Number + Element<Compute = Self> {
     /// `out = alpha * a b`, added to what is there where `add`.
     ///
     /// # Safety

@@ -39,8 +39,8 @@ public final class Native {
   private static native void init(String version);
 
   /**
-   * Code of an operation; families: unary binary ternary reduce along view index_kind create random
-   * matmul addmm index index_put pair neural pick running interpolation.
+   * Code of an operation; families: unary binary ternary reduce along view index_kind create random variate
+   * matmul addmm linalg index index_put pair neural pick running interpolation.
    */
   public static native int opCode(String family, String name);
 
@@ -166,6 +166,12 @@ public final class Native {
 
   public static native long bernoulliOf(long probs, boolean seeded, long seed, long offset);
 
+  public static native long variate(
+      int op, long parameters, boolean seeded, long seed, long offset);
+
+  public static native long multinomial(
+      long weights, long samples, boolean replacement, boolean seeded, long seed, long offset);
+
   public static native long randperm(int dtype, long n, boolean seeded, long seed, long offset);
 
   // elementwise
@@ -223,6 +229,17 @@ public final class Native {
       int alphaKind,
       long alphaBits,
       long out);
+
+  // linear algebra
+  /**
+   * Decompositions, norms, products of several operands (family linalg): {@code p} are flags and whole
+   * numbers, {@code x} and {@code y} numbers, as the operation has them; fills in as many results as
+   * it gives.
+   */
+  public static native void linalg(
+      int op, long[] operands, long[] p, double x, double y, long[] results);
+
+  public static native long einsum(String equation, long[] operands);
 
   // indexing
   /**
@@ -323,6 +340,13 @@ public final class Native {
   public static native long trianglePlaces(long rows, long columns, long diagonal, boolean upper);
 
   /** A view for each vector. */
+  /**
+   * Reads bytes {@code [offset, offset + length)} of a file; {@code parts} holds dtype, offset and
+   * bytes of each tensor.
+   */
+  public static native void tensorsFromFile(
+      String path, long offset, long length, long[] parts, long[] results);
+
   public static native void meshgrid(long[] vectors, boolean xy, long[] results);
 
   public static native long diff(long a, long n, long dim, long before, long after);

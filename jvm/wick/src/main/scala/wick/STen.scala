@@ -35,7 +35,10 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
+    with LinalgOps
+    with NormOps
     with IndexOps
+    with DropoutOps
     with SortOps
     with SearchOps {
 
@@ -244,6 +247,7 @@ final class STen private[wick] (
 /** Makes tensors. */
 object STen
     extends CreationFunctions
+    with FileFunctions
     with RandomFunctions
     with ElementwiseFunctions
     with BinaryFunctions
@@ -251,10 +255,17 @@ object STen
     with ReduceFunctions
     with ShapeFunctions
     with MatmulFunctions
+    with LinalgFunctions
     with IndexFunctions
     with BackwardFunctions
     with LossFunctions
     with EmbeddingFunctions
+    with ConvFunctions
+    with PoolFunctions
+    with NormFunctions
+    with AttentionFunctions
+    with ResampleFunctions
+    with DropoutFunctions
     with SortFunctions {
 
   private final val ClosedItself = -1

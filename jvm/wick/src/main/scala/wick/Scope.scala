@@ -34,7 +34,7 @@ import scala.util.control.NonFatal
   *
   * Effect systems build on [[Scope.open]], which splits a block into its begin and its end.
   */
-final class Scope private (private val label: String) extends AutoCloseable {
+final class Scope private (private val label: String) extends Latch with AutoCloseable {
 
   // Handles by slot. A slot that was given up holds ~next, the next free one, so that closing
   // tensors early in a long-lived scope does not make it grow.
@@ -51,7 +51,12 @@ final class Scope private (private val label: String) extends AutoCloseable {
   def isClosed: Boolean = closed
 
   /** How many tensors the scope holds now. */
-  def live: Int = synchronized(count)
+  def live: Int = {
+    take()
+    val n = count
+    give()
+    n
+  }
 
   /** Moves every tensor in `value` here, from whichever scopes own them, and returns `value`.
     *
@@ -66,16 +71,16 @@ final class Scope private (private val label: String) extends AutoCloseable {
   def release(): Unit = {
     var ending: Array[Long] = null
     var n = 0
-    synchronized {
-      if (!closed) {
-        closed = true
-        ending = handles
-        n = used
-        if (count < used) n = Scope.compact(ending, used)
-        handles = null
-        count = 0
-      }
+    take()
+    if (!closed) {
+      closed = true
+      ending = handles
+      n = used
+      if (count < used) n = Scope.compact(ending, used)
+      handles = null
+      count = 0
     }
+    give()
     if (n > 0) {
       if (Tracing.on) Tracing.died(ending, n)
       if (n > 4) Native.releaseAll(ending, n)
@@ -121,35 +126,40 @@ final class Scope private (private val label: String) extends AutoCloseable {
     }
   }
 
-  private def tryEnter(handle: Long): Int = synchronized {
-    if (closed) -1
-    else {
-      var slot = freeSlot
-      if (slot != Scope.None) freeSlot = (~handles(slot)).toInt
+  private def tryEnter(handle: Long): Int = {
+    take()
+    try {
+      if (closed) -1
       else {
-        if (handles == null) handles = new Array[Long](Scope.FirstSlots)
-        else if (used == handles.length) handles = java.util.Arrays.copyOf(handles, Scope.grown(used))
-        slot = used
-        used += 1
+        var slot = freeSlot
+        if (slot != Scope.None) freeSlot = (~handles(slot)).toInt
+        else {
+          if (handles == null) handles = new Array[Long](Scope.FirstSlots)
+          else if (used == handles.length) handles = java.util.Arrays.copyOf(handles, Scope.grown(used))
+          slot = used
+          used += 1
+        }
+        handles(slot) = handle
+        count += 1
+        slot
       }
-      handles(slot) = handle
-      count += 1
-      slot
-    }
+    } finally give()
   }
 
   /** Gives up a handle; false where the scope does not hold it (any more). */
-  private[wick] def leave(slot: Int, handle: Long): Boolean = synchronized {
-    if (closed || slot >= used || handles(slot) != handle) false
-    else {
+  private[wick] def leave(slot: Int, handle: Long): Boolean = {
+    take()
+    val held = !closed && slot < used && handles(slot) == handle
+    if (held) {
       count -= 1
       if (slot == used - 1) used = slot
       else {
         handles(slot) = ~freeSlot.toLong
         freeSlot = slot
       }
-      true
     }
+    give()
+    held
   }
 
   private[wick] def endedError: IllegalStateException =
@@ -207,7 +217,7 @@ object Scope {
 
   // No free slot: ~None is no handle, since handles are positive.
   private final val None = Int.MaxValue
-  private final val FirstSlots = 8
+  private final val FirstSlots = 4
 
   private def grown(length: Int): Int =
     if (length > Int.MaxValue / 2) throw new OutOfMemoryError(s"a scope that holds $length tensors is full")

@@ -47,7 +47,9 @@ object Wick {
   /** Starts the peak anew at what is live now. */
   def resetPeak(): Unit = Native.resetPeak()
 
-  /** Gives cached memory back to the system. */
+  /** Gives cached memory back to the system. What another thread keeps for its next small tensors, at most
+    * 64 KiB, follows when that thread next makes or frees one.
+    */
   def trim(): Unit = Native.trim()
 
   /** The most bytes that tensors may hold together. */

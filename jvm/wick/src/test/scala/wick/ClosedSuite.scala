@@ -180,7 +180,13 @@ class ClosedSuite extends munit.FunSuite {
   private def takesTensors(m: Method): Boolean = m.getGenericParameterTypes.exists(holds)
 
   /** Some value for each parameter; null where a method wants something that is not known here. */
-  private def arguments(method: Method, tensor: STen, number: AnyRef, scope: Scope): Array[AnyRef] =
+  private def arguments(
+      method: Method,
+      tensor: STen,
+      number: AnyRef,
+      word: String,
+      scope: Scope
+  ): Array[AnyRef] =
     method.getParameterTypes.zip(method.getGenericParameterTypes).map[AnyRef] {
       case (c, _) if c == classOf[Scope]                  => scope
       case (c, _) if c == classOf[STen]                   => tensor
@@ -191,7 +197,7 @@ class ClosedSuite extends munit.FunSuite {
       case (c, _) if c == classOf[Double]                 => Double.box(0)
       case (c, _) if c == classOf[Float]                  => Float.box(0)
       case (c, _) if c == classOf[Boolean]                => Boolean.box(false)
-      case (c, _) if c == classOf[String]                 => "L"
+      case (c, _) if c == classOf[String]                 => word
       case (c, _) if c == classOf[STenOptions]            => STenOptions.d
       case (c, _) if c == classOf[DType]                  => DType.F64
       case (c, _) if c == classOf[Generator]              => Generator(1)
@@ -200,6 +206,8 @@ class ClosedSuite extends munit.FunSuite {
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
       case (c, _) if c == classOf[Index]                  => Index.at(0)
       case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
+      case (c, _) if c == classOf[(_, _)]                 => (true, true)
+      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
       case (c, _) if c == classOf[Array[Long]]            => Array(0L)
       case (c, _) if c == classOf[Array[Int]]             => Array(0)
       case (c, _) if c == classOf[Array[Short]]           => Array(0.toShort)
@@ -207,21 +215,31 @@ class ClosedSuite extends munit.FunSuite {
       case (c, _) if c == classOf[Array[Float]]           => Array(0f)
       case (c, _) if c == classOf[Array[Double]]          => Array(0.0)
       case (c, _) if c == classOf[Array[Boolean]]         => Array(false)
+      case (c, _) if c == classOf[(_, _)]                 => (true, true)
+      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
       case _                                              => null
     }
 
   /** What is wrong with the method's answer; None where it says that a tensor is closed. */
   private def refuses(method: Method, receiver: AnyRef, tensor: STen, scope: Scope): Option[String] = {
-    def call(number: AnyRef): Either[Throwable, AnyRef] = {
-      val args = arguments(method, tensor, number, scope)
+    def call(word: String, number: AnyRef): Either[Throwable, AnyRef] = {
+      val args = arguments(method, tensor, number, word, scope)
       if (args.contains(null)) Left(new Exception("unknown parameter types: teach ClosedSuite.arguments"))
       else
         try Right(method.invoke(receiver, args: _*))
         catch { case e: InvocationTargetException => Left(e.getCause) }
     }
-    // What a sequence holds is erased (on Scala 3, tensors too): the first that fits.
-    val elements = Iterator[AnyRef](Long.box(0), Int.box(0), tensor)
-    val answer = elements.map(call).find(!_.left.exists(_.isInstanceOf[ClassCastException])).getOrElse(call(tensor))
+    // What a sequence holds is erased (on Scala 3, tensors too), and which words a method knows is its
+    // own affair: the first that fits.
+    val fits = for {
+      word <- Iterator("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest")
+      number <- Iterator[AnyRef](Long.box(0), Int.box(0), tensor)
+      answer = call(word, number)
+      if !answer.left.exists(_.isInstanceOf[ClassCastException])
+    } yield answer
+    val answers = fits.take(if (method.getParameterTypes.contains(classOf[String])) 30 else 1).toList
+    val closed = answers.find(_.left.exists(_.isInstanceOf[ClosedTensorException]))
+    val answer = closed.getOrElse(answers.headOption.getOrElse(call("L", tensor)))
     answer match {
       case Left(_: ClosedTensorException) => None
       case Left(e)                        => Some(s"$method threw $e")

@@ -152,7 +152,16 @@ class SortSuite extends munit.FunSuite {
       check(floats(2, 1)(3, 1).expand(List(2L, 4L)).sort(0, false), List(2, 4))(1, 1, 1, 1, 3, 3, 3, 3)(
         1, 1, 1, 1, 0, 0, 0, 0
       )
-      check(STen.zeros(List(3), STen.fOptions).expand(List(2L, 3L)).argsort(true, -1, false), List(2, 3), 0, 1, 2, 0, 1, 2)
+      check(
+        STen.zeros(List(3), STen.fOptions).expand(List(2L, 3L)).argsort(true, -1, false),
+        List(2, 3),
+        0,
+        1,
+        2,
+        0,
+        1,
+        2
+      )
     }
   }
 

@@ -54,7 +54,13 @@ object Main {
       .warmupTime(IterationTime)
       .measurementIterations(Iterations)
       .measurementTime(IterationTime)
-      .jvmArgsAppend("-Dslf4j.internal.verbosity=ERROR") // DJL logs through a facade without a logger
+      .jvmArgsAppend(
+        "-Dslf4j.internal.verbosity=ERROR", // DJL logs through a facade without a logger
+        // As in a process that has run for a while: no iteration pays for the heap's first touch.
+        "-Xms2g",
+        "-Xmx2g",
+        "-XX:+AlwaysPreTouch"
+      )
       .shouldFailOnError(true)
       .output(log.getPath)
       .build()

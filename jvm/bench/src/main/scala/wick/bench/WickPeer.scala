@@ -13,6 +13,11 @@ object WickPeer extends Peer {
       STen.fromFloatArray(numbers(n * n, seed), List(n.toLong, n.toLong))
     lazy val a = vector(1, n)
     lazy val b = vector(2, n)
+    lazy val images = shaped(1, Work.images(n))
+    def kernel(size: Long): STen = shaped(2, Work.kernel(size))
+    def heads(seed: Int): STen = shaped(seed, Work.heads(n))
+    def shaped(seed: Int, shape: Seq[Long]): STen =
+      STen.fromFloatArray(numbers(shape.product.toInt, seed), shape)
     lazy val mask = STen.fromBooleanArray(flags(n), List(n.toLong))
     lazy val (x, y) = (matrix(1), matrix(2))
 
@@ -43,6 +48,18 @@ object WickPeer extends Peer {
       case "argmax"         => unary(a)((t, scope) => t.argmax(scope))
       case "softmax"        => unary(x)((t, scope) => t.softmax(1)(scope))
       case "mm"             => binary(x, y)((p, q, scope) => p.mm(q)(scope))
+      case "conv2d"         => binary(images, kernel(3))((p, q, scope) => STen.conv2d(p, q, None, List(1), List(1))(scope))
+      case "conv2d_1x1"     => binary(images, kernel(1))((p, q, scope) => STen.conv2d(p, q)(scope))
+      case "max_pool2d"     => unary(images)((t, scope) => STen.max_pool2d(t, List(2))(scope))
+      case "attention"      =>
+        val Seq(p, q, r) = Seq(1, 2, 3).map(heads(_))
+        () => Scope.root { implicit scope => STen.scaled_dot_product_attention(p, q, r); 0 }
+      case "layer_norm"     =>
+        val w = vector(3, n)
+        binary(x, w)((t, w, scope) => STen.layer_norm(t, List(n.toLong), Some(w), Some(w))(scope))
+      case "batch_norm" =>
+        val w = vector(3, Work.Channels)
+        binary(images, w)((t, w, scope) => STen.batch_norm(t, Some(w), Some(w), Some(w), Some(w), false, 0.1, 1e-5)(scope))
       case "transpose_copy" => unary(x)((t, scope) => t.t(scope).contiguous(scope))
       case "cat"            =>
         val parts = List.tabulate(Work.Joined)(vector(_, n))

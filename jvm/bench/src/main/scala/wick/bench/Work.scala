@@ -17,6 +17,18 @@ object Work {
   /** How many tensors `cat` joins. */
   val Joined = 100
 
+  /** Channels of images and of kernels. */
+  val Channels = 64
+
+  /** A batch of images. */
+  def images(n: Int): Seq[Long] = Seq(n.toLong, Channels.toLong, 28L, 28L)
+
+  /** Kernels for [[images]]. */
+  def kernel(size: Long): Seq[Long] = Seq(Channels.toLong, Channels.toLong, size, size)
+
+  /** Queries, keys or values of 8 heads. */
+  def heads(n: Int): Seq[Long] = Seq(8L, n.toLong, 64L)
+
   /** A work from "peer op n threads". */
   def of(text: String): Work = text.split(' ') match {
     case Array("wick", op, n, threads) =>

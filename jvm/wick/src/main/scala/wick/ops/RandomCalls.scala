@@ -8,6 +8,9 @@ private[wick] object RandomCalls {
   val normal: Int = Native.opCode("random", "normal")
   val randint: Int = Native.opCode("random", "randint")
   val bernoulli: Int = Native.opCode("random", "bernoulli")
+  val exponential: Int = Native.opCode("random", "exponential")
+  val poisson: Int = Native.opCode("variate", "poisson")
+  val gamma: Int = Native.opCode("variate", "_standard_gamma")
 
   /** Elements of a shape, which may not exist. */
   private def count(dims: Array[Long]): Long =
@@ -34,6 +37,12 @@ private[wick] object RandomCalls {
       Native.random(op, dtype, dims, p, q, seeded, seed, offset)
     }
     STen.own(raw, dims)
+  }
+
+  /** A random element for each parameter. */
+  def variate[S: Sc](op: Int, parameters: STen, generator: Generator): STen = {
+    val open = parameters.handle
+    STen.own(generator.draw(parameters.numel)(Native.variate(op, open, _, _, _)), parameters)
   }
 
   def inPlace(op: Int, t: STen, p: Long, q: Long, generator: Generator): Unit = {

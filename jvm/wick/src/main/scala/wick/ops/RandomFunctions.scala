@@ -55,6 +55,55 @@ private[wick] trait RandomFunctions {
   ): STen =
     RandomCalls.make(RandomCalls.bernoulli, "bernoulli", size, bits(p), 0L, tensorOptions, generator)
 
+  /** Exponential with a rate, which must be positive. libtorch: `exponential_`. */
+  def exponential[S: Sc](
+      rate: Double,
+      size: Seq[Long],
+      tensorOptions: STenOptions = STen.dOptions,
+      generator: Generator = Generator.default
+  ): STen =
+    RandomCalls.make(RandomCalls.exponential, "exponential", size, bits(rate), 0L, tensorOptions, generator)
+
+  /** For each rate a number of events that is Poisson distributed; rates of a float type, not negative. */
+  def poisson[S: Sc](rates: STen, generator: Generator = Generator.default): STen =
+    RandomCalls.variate(RandomCalls.poisson, rates, generator)
+
+  /** For each shape parameter a gamma variate of scale 1; of a float type, not negative. libtorch:
+    * `_standard_gamma`. Marsaglia & Tsang (2000).
+    */
+  def standardGamma[S: Sc](shapes: STen, generator: Generator = Generator.default): STen =
+    RandomCalls.variate(RandomCalls.gamma, shapes, generator)
+
+  /** Points of the simplex, Dirichlet distributed with the concentrations in the last dimension. */
+  def dirichlet(concentrations: STen, generator: Generator = Generator.default)(implicit
+      scope: Scope
+  ): STen =
+    Scope { implicit scope =>
+      val parts = standardGamma(concentrations, generator)
+      parts / parts.sum(-1, keepDim = true)
+    }
+
+  /** Indices into each row of weights, drawn as often as these say, as i64 of shape `[numSamples]` or
+    * `[rows, numSamples]`.
+    *
+    * Weights need not sum to 1. One of 0 is never drawn; negative, infinite and NaN weights are refused,
+    * as are rows with fewer positive weights than samples where nothing is put back.
+    *
+    * @param probs
+    *   one or two dimensions of a float type
+    */
+  def multinomial[S: Sc](
+      probs: STen,
+      numSamples: Int,
+      replacement: Boolean,
+      generator: Generator = Generator.default
+  ): STen = {
+    val open = probs.handle
+    val rows = if (probs.dim == 2) probs.dims(0) else 1L
+    val n = if (replacement) rows * numSamples else probs.numel
+    STen.own(generator.draw(n)(Native.multinomial(open, numSamples.toLong, replacement, _, _, _)))
+  }
+
   /** Integers from 0 up to, not including, `high`. */
   def randint[S: Sc](high: Long, size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen =
     randint(0L, high, size, tensorOptions, Generator.default)

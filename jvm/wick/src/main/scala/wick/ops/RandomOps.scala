@@ -28,6 +28,10 @@ private[wick] trait RandomOps { self: STen =>
   def normal_(mean: Double = 0.0, std: Double = 1.0, generator: Generator = Generator.default): Unit =
     RandomCalls.inPlace(RandomCalls.normal, this, bits(mean), bits(std), generator)
 
+  /** Sets all elements to exponential numbers of a rate, which must be positive. */
+  def exponential_(rate: Double = 1.0, generator: Generator = Generator.default): Unit =
+    RandomCalls.inPlace(RandomCalls.exponential, this, bits(rate), 0L, generator)
+
   /** Sets all elements to integers from `low` up to, not including, `high`. */
   def random_(low: Long, high: Long, generator: Generator = Generator.default): Unit =
     RandomCalls.inPlace(RandomCalls.randint, this, low, high, generator)

@@ -31,7 +31,7 @@ private[wick] trait SortFunctions {
     val xy = indexing match {
       case "ij" => false
       case "xy" => true
-      case _ =>
+      case _    =>
         throw new IllegalArgumentException(s"meshgrid: no indexing $indexing: expected ij or xy")
     }
     val results = new Array[Long](vectors.size)

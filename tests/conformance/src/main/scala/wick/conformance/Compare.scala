@@ -48,6 +48,9 @@ object Compare {
         case None                   => elementwise(c, call, file, got, want)
         case Some("index_of_value") => Checks.indexOfValue(c, file, call, got, want)
         case Some("argextreme")     => Checks.argExtreme(c, file, call, got, want)
+        case Some("svd")            => MatrixChecks.svd(c, file, call, got, want)
+        case Some("eigh")           => MatrixChecks.eigh(c, file, call, got, want)
+        case Some("qr")             => MatrixChecks.qr(c, call, got)
         case Some(other)            => Some(s"the check $other is not there yet")
       })
     }

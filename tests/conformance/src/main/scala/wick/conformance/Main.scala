@@ -60,7 +60,8 @@ object Main {
                 op(call)
                 Failed(s"no exception, expected: $words").asInstanceOf[Outcome]
               } catch {
-                case e @ (_: ShapeException | _: DTypeException | _: IndexException | _: DeviceException) =>
+                case e @ (_: ShapeException | _: DTypeException | _: IndexException | _: DeviceException |
+                    _: LinalgException) =>
                   if (call.unchanged(firstToo = true)) Passed
                   else Failed(s"an argument changed although it threw $e")
               }

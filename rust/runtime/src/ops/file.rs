@@ -1,0 +1,123 @@
+//! Tensors from files of raw elements, little-endian.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use wick_core::{DType, Layout};
+
+use crate::context::Context;
+use crate::error::{Error, Kind, Result};
+use crate::tensor::Tensor;
+
+/// Where a read may start: a page, as a mapping needs it.
+const PAGE: i64 = 4096;
+
+/// Where a tensor may start within what was read: aligned for every element.
+const ALIGN: i64 = 8;
+
+/// Rough nanoseconds to read a byte that the system has at hand.
+const COST: f64 = 0.2;
+
+/// Bytes of one read.
+const CHUNK: usize = 1 << 20;
+
+/// One of the tensors in a file: where its bytes begin, counted from the start of the range that is
+/// read, and how many there are.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Part {
+    pub dtype: DType,
+    pub offset: i64,
+    pub bytes: i64,
+}
+
+/// One-dimensional tensors from bytes `[offset, offset + length)` of a file, all in one storage.
+///
+/// The range is read, not mapped: whoever shortens or rewrites the file afterwards changes nothing
+/// here, where a mapping would kill the process by the first access beyond the new end.
+pub fn tensors_from_file(
+    ctx: &Context,
+    op: &'static str,
+    path: &str,
+    offset: i64,
+    length: i64,
+    parts: &[Part],
+) -> Result<Vec<Tensor>> {
+    let fail =
+        |text: String| Error::from(Kind::Format { op, path: path.into(), expected: text.into() });
+    if offset < 0 || offset % PAGE != 0 {
+        return Err(fail(format!("offset {offset} is no multiple of {PAGE}")));
+    }
+    let end = offset.checked_add(length).filter(|_| length >= 0);
+    let end = end.ok_or_else(|| fail(format!("{length} bytes from {offset}: no such range")))?;
+    for (i, part) in parts.iter().enumerate() {
+        let Part { dtype, offset, bytes } = *part;
+        let size = dtype.size() as i64;
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= length);
+        if offset < 0 || bytes < 0 || !inside {
+            let text = format!("tensor {i} has bytes {bytes} from {offset}, the range {length}");
+            return Err(fail(text));
+        }
+        if offset % ALIGN != 0 || bytes % size != 0 {
+            let text = format!(
+                "tensor {i}: {bytes} bytes from {offset}: expected whole elements of {dtype} from a \
+                 multiple of {ALIGN}"
+            );
+            return Err(fail(text));
+        }
+    }
+    let io = |e: io::Error| fail(e.to_string());
+    let file = File::open(Path::new(path)).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    if end as u64 > size {
+        return Err(fail(format!("bytes {offset} to {end} of a file of {size}")));
+    }
+    let all = Tensor::empty(ctx, op, DType::U8, &[length])?;
+    read(ctx, &file, offset as u64, &all).map_err(io)?;
+    parts
+        .iter()
+        .map(|part| {
+            let size = part.dtype.size() as i64;
+            let layout = Layout::strided(&[part.bytes / size], &[1], part.offset / size);
+            all.seen_as(op, part.dtype, layout)
+        })
+        .collect()
+}
+
+/// Fills a tensor's bytes from a place in a file.
+fn read(ctx: &Context, file: &File, from: u64, to: &Tensor) -> io::Result<()> {
+    let (first, failure) = (to.place(), Mutex::new(None));
+    let first = first.start as usize;
+    ctx.for_ranges(to.numel(), COST, &|start, end| {
+        let (mut at, end) = (start as usize, end as usize);
+        while at < end {
+            let n = CHUNK.min(end - at);
+            // SAFETY: bytes of the new tensor, which no other part touches.
+            let bytes = unsafe { std::slice::from_raw_parts_mut((first + at) as *mut u8, n) };
+            if let Err(e) = read_at(file, bytes, from + at as u64) {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+                return;
+            }
+            at += n;
+        }
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, to: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, to, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut to: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !to.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, to, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => (to, at) = (&mut to[n..], at + n as u64),
+        }
+    }
+    Ok(())
+}
