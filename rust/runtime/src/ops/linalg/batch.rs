@@ -69,6 +69,11 @@ pub(super) fn check_square(op: &'static str, a: &Tensor) -> Result<usize> {
     }
 }
 
+/// A product of sizes, for the time that something takes.
+pub(super) fn volume<const N: usize>(sizes: [usize; N]) -> f64 {
+    sizes.iter().map(|n| *n as f64).product()
+}
+
 /// Size of a dimension counted from the last, which is 1.
 pub(super) fn last(t: &Tensor, d: usize) -> usize {
     t.shape()[t.rank() - d] as usize
@@ -316,7 +321,8 @@ struct Room {
 
 impl Room {
     fn new(ctx: &Context, request: StackReq) -> Result<Room> {
-        let bytes = request.unaligned_bytes_required();
+        // More than can be is refused as any other size that is not there.
+        let bytes = request.unaligned_bytes_required().min(isize::MAX as usize / 2);
         Ok(Room { storage: Storage::allocate(ctx.allocator(), bytes)? })
     }
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::tensor::Tensor;
 
 fn cost(n: usize) -> f64 {
-    1000.0 + 1.5 * (n * n) as f64 * n as f64
+    1000.0 + 1.5 * volume([n, n, n])
 }
 
 /// What [`decompose`] takes of a stack.
