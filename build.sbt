@@ -160,6 +160,8 @@ addCommandAlias("demo", "examples/runMain wick.examples.Digits")
 
 addCommandAlias("apiCheck", "conformance/runMain wick.conformance.ApiCheck")
 
+addCommandAlias("accuracy", "conformance/runMain wick.conformance.Accuracy")
+
 addCommandAlias("checkDocs", s"++$scala3; docs/mdoc; ++$scala2")
 
 // bench, or bench -- PATTERN

@@ -42,6 +42,14 @@ fn reference(op: BinaryOp, x: f64, y: f64) -> Option<f64> {
         BinaryOp::Atan2 => x.atan2(y),
         BinaryOp::Hypot => x.hypot(y),
         BinaryOp::Copysign => x.copysign(y),
+        BinaryOp::Logaddexp => (x.exp() + y.exp()).ln(),
+        BinaryOp::Xlogy => {
+            if x == 0.0 {
+                0.0
+            } else {
+                x * y.ln()
+            }
+        }
         BinaryOp::Eq => truth(x == y),
         BinaryOp::Ne => truth(x != y),
         BinaryOp::Lt => truth(x < y),

@@ -64,6 +64,13 @@ pub trait Activation: Real {
         if z > threshold { x } else { soft }
     }
 
+    /// log(e^x + e^y), infinities among them.
+    #[inline(always)]
+    fn log_add(x: Self, y: Self) -> Self {
+        let far = x.max(y) + (-(x - y).abs()).exp().log1p();
+        if x == y { x + Self::LN_2 } else { far }
+    }
+
     /// min(max(x + 3, 0), 6) / 6.
     #[inline(always)]
     fn unit(x: Self) -> Self {

@@ -87,6 +87,8 @@ macro_rules! binary_table {
         float Atan2 "atan2" "atan2" (x, y, p) { x.atan2(y) } "atan2(x, y)" "Angle of the point (y, x), the first operand being the ordinate.";
         float Hypot "hypot" "hypot" (x, y, p) { x.hypot(y) } "hypot(x, y)" "sqrt(x^2 + y^2) without overflow.";
         float Copysign "copysign" "copysign" (x, y, p) { x.copysign(y) } "copysign(x, y)" "Magnitude of x with the sign of y.";
+        float Logaddexp "logaddexp" "logaddexp" (x, y, p) { T::log_add(x, y) } "x == y ? x + T(0.69314718055994531) : max(x, y) + log1p(exp(-abs(x - y)))" "log(e^x + e^y) without overflow.";
+        float Xlogy "xlogy" "xlogy" (x, y, p) { if (x == T::ZERO) & !y.is_nan() { T::ZERO } else { x * y.ln() } } "x == T(0) && !isnan(y) ? T(0) : x * log(y)" "x * log(y); 0 where x is 0, unless y is NaN.";
         int BitwiseAnd "bitwise_and" "bitwiseAnd" (x, y, p) { x & y } "x & y" "Bitwise and.";
         int BitwiseOr "bitwise_or" "bitwiseOr" (x, y, p) { x | y } "x | y" "Bitwise or.";
         int BitwiseXor "bitwise_xor" "bitwiseXor" (x, y, p) { x ^ y } "x ^ y" "Bitwise exclusive or.";

@@ -4,6 +4,7 @@
 mod array;
 mod creation;
 mod elementwise;
+mod fft;
 mod file;
 mod handle;
 mod index;
@@ -23,6 +24,7 @@ pub const ALL: &[Methods] = &[
     array::METHODS,
     creation::METHODS,
     elementwise::METHODS,
+    fft::METHODS,
     file::METHODS,
     handle::METHODS,
     random::METHODS,
@@ -51,6 +53,8 @@ pub const CODES: &[Code] = &[
     ("linalg", linalg::code),
     ("matmul", matmul::matmul_code),
     ("addmm", matmul::addmm_code),
+    ("fft", fft::code),
+    ("fft_norm", fft::norm_code),
     ("index", index::code),
     ("index_put", index::put_code),
     ("pair", neural::pair_code),

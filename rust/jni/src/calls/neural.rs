@@ -266,6 +266,7 @@ impl<'a> Args<'a> {
     }
 }
 
+#[allow(clippy::too_many_arguments)]
 fn pair(
     env: EnvUnowned,
     _: JClass,

@@ -9,6 +9,7 @@ pub mod creation;
 pub mod cumulative;
 pub mod elementwise;
 pub mod embedding;
+pub mod fft;
 pub mod file;
 pub mod index;
 pub mod join;

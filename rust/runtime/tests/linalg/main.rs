@@ -9,7 +9,6 @@ mod systems;
 
 use common::{Lie, tensor, values};
 use wick_core::DType;
-use wick_runtime::error::Kind;
 use wick_runtime::ops::linalg::{LinalgOp, linalg};
 use wick_runtime::{Context, Error, Tensor};
 

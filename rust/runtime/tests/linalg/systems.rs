@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use wick_core::DType;
-use wick_runtime::Error;
 use wick_runtime::error::Kind;
 use wick_runtime::ops::linalg::LinalgOp::*;
 

@@ -340,6 +340,9 @@ public final class Native {
   public static native long trianglePlaces(long rows, long columns, long diagonal, boolean upper);
 
   /** A view for each vector. */
+  /** {@code n}: -1 for as many elements as there are. */
+  public static native long fft(int op, long a, long n, long dim, int norm);
+
   /**
    * Reads bytes {@code [offset, offset + length)} of a file; {@code parts} holds dtype, offset and
    * bytes of each tensor.

@@ -35,6 +35,7 @@ final class STen private[wick] (
     with ReduceOps
     with ShapeOps
     with MatmulOps
+    with FftOps
     with LinalgOps
     with NormOps
     with IndexOps

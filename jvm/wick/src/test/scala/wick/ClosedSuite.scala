@@ -1,6 +1,6 @@
 package wick
 
-import java.lang.reflect.{InvocationTargetException, Method, Modifier, Type}
+import java.lang.reflect.{InvocationTargetException, Method}
 import scala.util.Random
 
 /** What a closed tensor answers: guarantee 1, pains 3 to 5, BR-214 and BR-220. */
@@ -149,74 +149,7 @@ class ClosedSuite extends munit.FunSuite {
     assertEquals(Wick.memory.liveBytes, before.liveBytes)
   }
 
-  // The methods that answer for closed tensors, and those that are not the user's.
-  private val answers = Set(
-    "toString",
-    "close",
-    "release",
-    "isClosed",
-    "hashCode",
-    "equals",
-    "getClass",
-    "notify",
-    "notifyAll",
-    "wait",
-    "rawHandle",
-    "dims",
-    "dtypeUnchecked",
-    "shapeText",
-    "moveOut",
-    "own",
-    "ownAll"
-  )
-
-  private def publicMethods(c: Class[_]): List[Method] =
-    c.getMethods.toList
-      .filter(m => !Modifier.isStatic(m.getModifiers) && !m.getName.contains("$"))
-      .filter(m => !answers(m.getName))
-
-  private val tensor = "wick\\.STen\\b".r
-  private def holds(t: Type): Boolean = tensor.findFirstIn(t.toString).isDefined
-  private def takesTensors(m: Method): Boolean = m.getGenericParameterTypes.exists(holds)
-
-  /** Some value for each parameter; null where a method wants something that is not known here. */
-  private def arguments(
-      method: Method,
-      tensor: STen,
-      number: AnyRef,
-      word: String,
-      scope: Scope
-  ): Array[AnyRef] =
-    method.getParameterTypes.zip(method.getGenericParameterTypes).map[AnyRef] {
-      case (c, _) if c == classOf[Scope]                  => scope
-      case (c, _) if c == classOf[STen]                   => tensor
-      case (c, _) if c == classOf[Long]                   => Long.box(0)
-      case (c, _) if c == classOf[Int]                    => Int.box(0)
-      case (c, _) if c == classOf[Byte]                   => Byte.box(6)
-      case (c, _) if c == classOf[Short]                  => Short.box(0)
-      case (c, _) if c == classOf[Double]                 => Double.box(0)
-      case (c, _) if c == classOf[Float]                  => Float.box(0)
-      case (c, _) if c == classOf[Boolean]                => Boolean.box(false)
-      case (c, _) if c == classOf[String]                 => word
-      case (c, _) if c == classOf[STenOptions]            => STenOptions.d
-      case (c, _) if c == classOf[DType]                  => DType.F64
-      case (c, _) if c == classOf[Generator]              => Generator(1)
-      case (c, _) if c == classOf[Device]                 => CPU
-      case (c, _) if c == classOf[FloatingPointPrecision] => DoublePrecision
-      case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
-      case (c, _) if c == classOf[Index]                  => Index.at(0)
-      case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
-      case (c, _) if c == classOf[(_, _)]                 => (true, true)
-      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
-      case (c, _) if c == classOf[Array[Long]]            => Array(0L)
-      case (c, _) if c == classOf[Array[Int]]             => Array(0)
-      case (c, _) if c == classOf[Array[Short]]           => Array(0.toShort)
-      case (c, _) if c == classOf[Array[Byte]]            => Array(0.toByte)
-      case (c, _) if c == classOf[Array[Float]]           => Array(0f)
-      case (c, _) if c == classOf[Array[Double]]          => Array(0.0)
-      case (c, _) if c == classOf[Array[Boolean]]         => Array(false)
-      case _                                              => null
-    }
+  import PublicApi._
 
   /** What is wrong with the method's answer; None where it says that a tensor is closed. */
   private def refuses(method: Method, receiver: AnyRef, tensor: STen, scope: Scope): Option[String] = {
@@ -230,7 +163,7 @@ class ClosedSuite extends munit.FunSuite {
     // What a sequence holds is erased (on Scala 3, tensors too), and which words a method knows is its
     // own affair: the first that fits.
     val fits = for {
-      word <- Iterator("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest")
+      word <- words.iterator
       number <- Iterator[AnyRef](Long.box(0), Int.box(0), tensor)
       answer = call(word, number)
       if !answer.left.exists(_.isInstanceOf[ClassCastException])

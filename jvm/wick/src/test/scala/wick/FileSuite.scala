@@ -60,7 +60,7 @@ class FileSuite extends munit.FunSuite {
     }
   }
 
-  file.test("LP-18: offsets and lengths are checked before anything is read") { path =>
+  file.test("LP-18, BR-207, BR-209: offsets and lengths are checked before anything is read") { path =>
     Scope.root { implicit scope =>
       def refused(offset: Long, length: Long, dtype: Byte = 7, parts: List[(Byte, Long, Long)] = Nil): String = {
         val live = scope.live

@@ -25,7 +25,7 @@ class SortSuite extends munit.FunSuite {
     assertEquals(values(t).map(_.toString), expected.toList.map(_.toString))
   }
 
-  private def check(pair: (STen, STen), shape: Seq[Long])(values: Double*)(places: Double*): Unit = {
+  private def checkBoth(pair: (STen, STen), shape: Seq[Long])(values: Double*)(places: Double*): Unit = {
     check(pair._1, shape, values: _*)
     check(pair._2, shape, places: _*)
     assertEquals(pair._2.dtype, DType.I64: DType)
@@ -49,19 +49,19 @@ class SortSuite extends munit.FunSuite {
       check(floats(2)(nan, nan).nanmedian, Nil, nan)
       check(floats(4)(1, 2, 3, 4).median, Nil, 2)
       val m = floats(2, 4)(4, 1, nan, 2, 1, 1, 3, 2)
-      check(m.median(1, false), List(2))(nan, 1)(2, 1)
-      check(m.nanmedian(1, true), List(2, 1))(2, 1)(3, 1)
+      checkBoth(m.median(1, false), List(2))(nan, 1)(2, 1)
+      checkBoth(m.nanmedian(1, true), List(2, 1))(2, 1)(3, 1)
       val text = message[IndexException](STen.zeros(List(3, 0), STen.fOptions).median(1, false))
       assert(text.contains("f32 [3, 0]") && text.contains("dimension 1 is empty"), text)
-      check(STen.zeros(List(3, 0), STen.fOptions).median(0, false), List(0))()()
+      checkBoth(STen.zeros(List(3, 0), STen.fOptions).median(0, false), List(0))()()
     }
   }
 
   test("BR-019: selection from a stepped view") {
     clean { implicit scope =>
       val v = floats(5)(4, -9, 6, -9, 5).slice(0, 0L, 5L, 2L)
-      check(v.kthvalue(2, 0, false), Nil)(5)(2)
-      check(v.topk(2, 0, largest = true, sorted = true), List(2))(6, 5)(1, 2)
+      checkBoth(v.kthvalue(2, 0, false), Nil)(5)(2)
+      checkBoth(v.topk(2, 0, largest = true, sorted = true), List(2))(6, 5)(1, 2)
       check(v.argmax, Nil, 1)
       check(v.median, Nil, 5)
     }
@@ -71,12 +71,12 @@ class SortSuite extends munit.FunSuite {
     clean { implicit scope =>
       for (dtype <- List(DType.F64, DType.F32, DType.F16, DType.BF16)) {
         val x = of(dtype, 4)(1, nan, 3, 2)
-        check(x.sort(0, false), List(4))(1, 2, 3, nan)(0, 3, 2, 1)
-        check(x.sort(0, true), List(4))(nan, 3, 2, 1)(1, 2, 3, 0)
+        checkBoth(x.sort(0, false), List(4))(1, 2, 3, nan)(0, 3, 2, 1)
+        checkBoth(x.sort(0, true), List(4))(nan, 3, 2, 1)(1, 2, 3, 0)
         check(x.argsort(false, 0, false), List(4), 0, 3, 2, 1)
         check(x.msort, List(4), 1, 2, 3, nan)
-        check(x.topk(1, 0, true, true), List(1))(nan)(1)
-        check(x.kthvalue(4, 0, true), List(1))(nan)(1)
+        checkBoth(x.topk(1, 0, true, true), List(1))(nan)(1)
+        checkBoth(x.kthvalue(4, 0, true), List(1))(nan)(1)
       }
     }
   }
@@ -148,8 +148,8 @@ class SortSuite extends munit.FunSuite {
 
   test("BR-118: sorting expanded views") {
     clean { implicit scope =>
-      check(floats()(1).expand(List(1L, 1L, 1L)).sort(true, 1, true), List(1, 1, 1))(1)(0)
-      check(floats(2, 1)(3, 1).expand(List(2L, 4L)).sort(0, false), List(2, 4))(1, 1, 1, 1, 3, 3, 3, 3)(
+      checkBoth(floats()(1).expand(List(1L, 1L, 1L)).sort(true, 1, true), List(1, 1, 1))(1)(0)
+      checkBoth(floats(2, 1)(3, 1).expand(List(2L, 4L)).sort(0, false), List(2, 4))(1, 1, 1, 1, 3, 3, 3, 3)(
         1, 1, 1, 1, 0, 0, 0, 0
       )
       check(
@@ -225,9 +225,9 @@ class SortSuite extends munit.FunSuite {
   test("topk and kthvalue: bounds of k, both ends, first of equals") {
     clean { implicit scope =>
       val x = floats(2, 4)(1, 3, 3, 2, 0, 0, 0, 0)
-      check(x.topk(2, 1, true, true), List(2, 2))(3, 3, 0, 0)(1, 2, 0, 1)
-      check(x.topk(3, 1, false, true), List(2, 3))(1, 2, 3, 0, 0, 0)(0, 3, 1, 0, 1, 2)
-      check(x.topk(0, 1, true, true), List(2, 0))()()
+      checkBoth(x.topk(2, 1, true, true), List(2, 2))(3, 3, 0, 0)(1, 2, 0, 1)
+      checkBoth(x.topk(3, 1, false, true), List(2, 3))(1, 2, 3, 0, 0, 0)(0, 3, 1, 0, 1, 2)
+      checkBoth(x.topk(0, 1, true, true), List(2, 0))()()
       assertEquals(values(x.topk(3, 1, true, false)._1).take(3).sorted, List(2.0, 3.0, 3.0))
       for (k <- List(-1, 5, Int.MaxValue, Int.MinValue)) {
         val text = message[IndexException](x.topk(k, 1, true, true))
@@ -235,12 +235,12 @@ class SortSuite extends munit.FunSuite {
         intercept[IndexException](x.kthvalue(k, 1, false))
       }
       intercept[IndexException](x.kthvalue(0, 1, false))
-      check(floats()(5).topk(1, 0, true, true), Nil)(5)(0)
-      check(floats()(5).kthvalue(1, -1, true), Nil)(5)(0)
+      checkBoth(floats()(5).topk(1, 0, true, true), Nil)(5)(0)
+      checkBoth(floats()(5).kthvalue(1, -1, true), Nil)(5)(0)
       val many = STen.arange_l(0, 100000, 1, STen.lOptions)
-      check(many.topk(3, 0, false, true), List(3))(0, 1, 2)(0, 1, 2)
-      check(many.topk(2, 0, true, true), List(2))(99999, 99998)(99999, 99998)
-      check(many.kthvalue(777, 0, false), Nil)(776)(776)
+      checkBoth(many.topk(3, 0, false, true), List(3))(0, 1, 2)(0, 1, 2)
+      checkBoth(many.topk(2, 0, true, true), List(2))(99999, 99998)(99999, 99998)
+      checkBoth(many.kthvalue(777, 0, false), Nil)(776)(776)
       check(many.median, Nil, 49999)
       val ties = many.remainder(7L)
       val (v, i) = ties.topk(5000, 0, false, true)
@@ -251,9 +251,9 @@ class SortSuite extends munit.FunSuite {
 
   test("mode takes the least of the most frequent and its last place") {
     clean { implicit scope =>
-      check(longs(3, 1, 3, 1, 2).mode(0, false), Nil)(1)(3)
-      check(floats(2, 3)(nan, nan, 5, 7, 7, 1).mode(1, true), List(2, 1))(5, 7)(2, 1)
-      check(floats()(2).mode(0, false), Nil)(2)(0)
+      checkBoth(longs(3, 1, 3, 1, 2).mode(0, false), Nil)(1)(3)
+      checkBoth(floats(2, 3)(nan, nan, 5, 7, 7, 1).mode(1, true), List(2, 1))(5, 7)(2, 1)
+      checkBoth(floats()(2).mode(0, false), Nil)(2)(0)
       intercept[IndexException](STen.zeros(List(0), STen.fOptions).mode(0, false))
     }
   }
@@ -261,10 +261,10 @@ class SortSuite extends munit.FunSuite {
   test("cummax, cummin, aminmax") {
     clean { implicit scope =>
       val x = floats(6)(1, 3, 3, 2, nan, 9)
-      check(x.cummax(0), List(6))(1, 3, 3, 3, nan, nan)(0, 1, 2, 2, 4, 4)
-      check(x.cummin(0), List(6))(1, 1, 1, 1, nan, nan)(0, 0, 0, 0, 4, 4)
-      check(floats(2, 2)(1, 0, 0, 2).cummin(0), List(2, 2))(1, 0, 0, 0)(0, 0, 1, 0)
-      check(STen.zeros(List(0), STen.fOptions).cummax(0), List(0))()()
+      checkBoth(x.cummax(0), List(6))(1, 3, 3, 3, nan, nan)(0, 1, 2, 2, 4, 4)
+      checkBoth(x.cummin(0), List(6))(1, 1, 1, 1, nan, nan)(0, 0, 0, 0, 4, 4)
+      checkBoth(floats(2, 2)(1, 0, 0, 2).cummin(0), List(2, 2))(1, 0, 0, 0)(0, 0, 1, 0)
+      checkBoth(STen.zeros(List(0), STen.fOptions).cummax(0), List(0))()()
       val (low, high) = longs(4, -2, 7).aminmax
       check(low, Nil, -2)
       check(high, Nil, 7)

@@ -138,7 +138,12 @@ class VariateSuite extends FunSuite {
     Scope.root { implicit scope =>
       val g = Generator(11)
       def refused(w: Seq[Double], n: Int): String =
-        intercept[IllegalArgumentException](STen.multinomial(weights(w).select(0, 0), n, replacement = false, g)).getMessage
+        intercept[IllegalArgumentException](STen.multinomial(
+          weights(w).select(0, 0),
+          n,
+          replacement = false,
+          g
+        )).getMessage
       assert(refused(Seq(0, 0, 2, 0, 0), 4).contains("fewer than 4 positive weights"))
       assert(refused(Seq(5, 0, 0, 1, 0), 4).contains("fewer than 4"))
       assert(refused(Seq(5, 0, 0, 1, 0), 6).contains("fewer than 6"))

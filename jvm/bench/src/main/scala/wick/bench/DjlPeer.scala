@@ -63,7 +63,7 @@ object DjlPeer extends Peer {
         binary(images, kernel(3))(Conv2d.conv2d(_, _, null, new Shape(1, 1), new Shape(1, 1)).singletonOrThrow)
       case "conv2d_1x1" =>
         binary(images, kernel(1))(Conv2d.conv2d(_, _).singletonOrThrow)
-      case "max_pool2d" => unary(images)(Pool.maxPool2d(_, new Shape(2, 2), new Shape(2, 2)))
+      case "max_pool2d" => unary(images)(Pool.maxPool2d(_, new Shape(2, 2), new Shape(2, 2), new Shape(0, 0), false))
       case "attention"  =>
         // DJL has no call for it: the products and the softmax.
         val Seq(p, q, r) = Seq(1, 2, 3).map(heads(_))

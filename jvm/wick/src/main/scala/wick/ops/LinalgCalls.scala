@@ -88,13 +88,13 @@ private[wick] object LinalgCalls {
 
   /** Kind and number of a norm that is told by a word. */
   def norm(op: String, a: STen, word: String): (Long, Double) = word match {
-    case "fro"          => (1L, 0.0)
-    case "nuc"          => (2L, 0.0)
-    case "inf"          => (0L, Double.PositiveInfinity)
-    case "-inf"         => (0L, Double.NegativeInfinity)
-    case "1" | "-1"     => (0L, word.toDouble)
-    case "2" | "-2"     => (0L, word.toDouble)
-    case _ =>
+    case "fro"      => (1L, 0.0)
+    case "nuc"      => (2L, 0.0)
+    case "inf"      => (0L, Double.PositiveInfinity)
+    case "-inf"     => (0L, Double.NegativeInfinity)
+    case "1" | "-1" => (0L, word.toDouble)
+    case "2" | "-2" => (0L, word.toDouble)
+    case _          =>
       place(op, a, word, Vector("fro", "nuc", "inf", "-inf", "1", "-1", "2", "-2"))
       (0L, 0.0)
   }

@@ -177,6 +177,30 @@ private[wick] trait BinaryFunctions {
   def copysignOut(out: STen, self: STen, other: Long): Unit =
     binaryInto(Binary.copysign, self, other, out)
 
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. Into `out`. */
+  def logaddexpOut(out: STen, self: STen, other: STen): Unit =
+    binaryInto(Binary.logaddexp, self, other, out)
+
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. Into `out`. */
+  def logaddexpOut(out: STen, self: STen, other: Double): Unit =
+    binaryInto(Binary.logaddexp, self, other, out)
+
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. Into `out`. */
+  def logaddexpOut(out: STen, self: STen, other: Long): Unit =
+    binaryInto(Binary.logaddexp, self, other, out)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. Into `out`. */
+  def xlogyOut(out: STen, self: STen, other: STen): Unit =
+    binaryInto(Binary.xlogy, self, other, out)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. Into `out`. */
+  def xlogyOut(out: STen, self: STen, other: Double): Unit =
+    binaryInto(Binary.xlogy, self, other, out)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. Into `out`. */
+  def xlogyOut(out: STen, self: STen, other: Long): Unit =
+    binaryInto(Binary.xlogy, self, other, out)
+
   /** Bitwise and. Integer dtypes and bool. libtorch: `bitwise_and`. Into `out`. */
   def bitwiseAndOut(out: STen, self: STen, other: STen): Unit =
     binaryInto(Binary.bitwiseAnd, self, other, out)

@@ -261,6 +261,42 @@ private[wick] trait BinaryOps { self: STen =>
   /** Magnitude of x with the sign of y. Any dtype; integers and bool give f32. libtorch: `copysign`. In place. */
   def copysign_(other: Long): Unit = binaryInto(Binary.copysign, self, other, self)
 
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. */
+  def logaddexp[S: Sc](other: STen): STen = binary(Binary.logaddexp, self, other)
+
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. */
+  def logaddexp[S: Sc](other: Double): STen = binary(Binary.logaddexp, self, other)
+
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. */
+  def logaddexp[S: Sc](other: Long): STen = binary(Binary.logaddexp, self, other)
+
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. In place. */
+  def logaddexp_(other: STen): Unit = binaryInto(Binary.logaddexp, self, other, self)
+
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. In place. */
+  def logaddexp_(other: Double): Unit = binaryInto(Binary.logaddexp, self, other, self)
+
+  /** log(e^x + e^y) without overflow. Any dtype; integers and bool give f32. libtorch: `logaddexp`. In place. */
+  def logaddexp_(other: Long): Unit = binaryInto(Binary.logaddexp, self, other, self)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. */
+  def xlogy[S: Sc](other: STen): STen = binary(Binary.xlogy, self, other)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. */
+  def xlogy[S: Sc](other: Double): STen = binary(Binary.xlogy, self, other)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. */
+  def xlogy[S: Sc](other: Long): STen = binary(Binary.xlogy, self, other)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. In place. */
+  def xlogy_(other: STen): Unit = binaryInto(Binary.xlogy, self, other, self)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. In place. */
+  def xlogy_(other: Double): Unit = binaryInto(Binary.xlogy, self, other, self)
+
+  /** x * log(y); 0 where x is 0, unless y is NaN. Any dtype; integers and bool give f32. libtorch: `xlogy`. In place. */
+  def xlogy_(other: Long): Unit = binaryInto(Binary.xlogy, self, other, self)
+
   /** Bitwise and. Integer dtypes and bool. libtorch: `bitwise_and`. */
   def bitwiseAnd[S: Sc](other: STen): STen = binary(Binary.bitwiseAnd, self, other)
 

@@ -78,6 +78,8 @@ private[wick] object ElementwiseCodes {
     val atan2: Int = Native.opCode("binary", "atan2")
     val hypot: Int = Native.opCode("binary", "hypot")
     val copysign: Int = Native.opCode("binary", "copysign")
+    val logaddexp: Int = Native.opCode("binary", "logaddexp")
+    val xlogy: Int = Native.opCode("binary", "xlogy")
     val bitwiseAnd: Int = Native.opCode("binary", "bitwise_and")
     val bitwiseOr: Int = Native.opCode("binary", "bitwise_or")
     val bitwiseXor: Int = Native.opCode("binary", "bitwise_xor")
