@@ -162,8 +162,7 @@ fn pair_up<T: Float>(u: MatRef<'_, T>, im: &[T], out: &mut [T]) {
             }
         }
         let scale = if greatest > 0.0 { greatest } else { 1.0 };
-        let sum: f64 =
-            (0..n).map(part).map(|(x, y)| (x / scale).hypot(y / scale).powi(2)).sum();
+        let sum: f64 = (0..n).map(part).map(|(x, y)| (x / scale).hypot(y / scale).powi(2)).sum();
         let length = scale * sum.sqrt();
         if !pair {
             turn = (1.0, 0.0);
