@@ -4,12 +4,9 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use once_cell::sync::OnceCell;
-use std::ops::Deref;
-use std::sync::{Mutex, PoisonError};
 use wick_core::DType;
 use wick_core::kernels::elementwise::Scalar;
 use wick_runtime::error::Kind;
-
 use wick_runtime::handle::{Pinned, Table};
 use wick_runtime::ops::elementwise::Out;
 use wick_runtime::ops::sparse::Coo;
