@@ -153,9 +153,9 @@ pub fn give(parts: Parts) {
 /// Empties this thread's pool now, and the others' when they next come to them.
 pub fn empty(allocator: &Allocator) {
     allocator.pools().emptied.fetch_add(1, Relaxed);
-    if let Some(mut pool) = own() {
-        if pool.of.is_some_and(|of| std::ptr::eq(of, allocator)) {
-            pool.empty();
-        }
+    if let Some(mut pool) = own()
+        && pool.of.is_some_and(|of| std::ptr::eq(of, allocator))
+    {
+        pool.empty();
     }
 }

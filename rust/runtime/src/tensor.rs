@@ -1,6 +1,6 @@
 //! A tensor: a share of a storage, seen through a layout and a dtype.
 
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::Arc;
 
 use wick_core::block::Place;
@@ -17,12 +17,14 @@ pub struct Tensor {
     storage: ManuallyDrop<Arc<Storage>>,
     /// Shared by results of one shape, so that a tensor is three words.
     layout: ManuallyDrop<Arc<Layout>>,
-    dtype: DType,
+    /// Always written. Without the values that a dtype leaves free, options and results of tensors
+    /// are told apart by a pointer, and tensors are moved whole.
+    dtype: MaybeUninit<DType>,
 }
 
 impl Clone for Tensor {
     fn clone(&self) -> Tensor {
-        Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), self.dtype)
+        Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), self.dtype())
     }
 }
 
@@ -77,7 +79,11 @@ impl Tensor {
     }
 
     fn of(storage: Arc<Storage>, layout: Arc<Layout>, dtype: DType) -> Tensor {
-        Tensor { storage: ManuallyDrop::new(storage), layout: ManuallyDrop::new(layout), dtype }
+        Tensor {
+            storage: ManuallyDrop::new(storage),
+            layout: ManuallyDrop::new(layout),
+            dtype: MaybeUninit::new(dtype),
+        }
     }
 
     /// The same elements through another layout, which must stay inside the storage.
@@ -92,7 +98,7 @@ impl Tensor {
         if needed > size {
             return Err(fail(LayoutError::Storage { needed, size }));
         }
-        Ok(Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype))
+        Ok(Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype()))
     }
 
     /// The same bytes as elements of another type.
@@ -108,12 +114,14 @@ impl Tensor {
 
     /// Elements that the storage holds.
     pub fn capacity(&self) -> i64 {
-        (self.storage.bytes() / self.dtype.size()) as i64
+        (self.storage.bytes() / self.dtype().size()) as i64
     }
 
     /// Its element type.
+    #[inline]
     pub fn dtype(&self) -> DType {
-        self.dtype
+        // SAFETY: `of`, which makes all tensors, writes it.
+        unsafe { self.dtype.assume_init() }
     }
 
     /// Shape, strides, offset.
@@ -153,18 +161,18 @@ impl Tensor {
 
     /// For kernels that have the layout in a nest: where the first element lies.
     pub fn place(&self) -> Place {
-        let offset = self.layout.byte_offset(self.dtype);
-        Place { start: self.storage.ptr().wrapping_offset(offset), dtype: self.dtype }
+        let offset = self.layout.byte_offset(self.dtype());
+        Place { start: self.storage.ptr().wrapping_offset(offset), dtype: self.dtype() }
     }
 
     /// For kernels, to read.
     pub fn view(&self) -> View {
-        View { ptr: self.storage.ptr(), dtype: self.dtype, layout: **self.layout }
+        View { ptr: self.storage.ptr(), dtype: self.dtype(), layout: **self.layout }
     }
 
     /// For kernels, to write. The operation has checked that elements do not overlap.
     pub fn view_mut(&self) -> ViewMut {
-        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype, layout: **self.layout }
+        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype(), layout: **self.layout }
     }
 
     /// Stretched to a shape that it broadcasts to.

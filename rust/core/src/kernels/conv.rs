@@ -34,6 +34,9 @@ struct Reach {
     to: i64,
 }
 
+/// Elements of a kernel's row whose reaches are computed once.
+const NEAR: usize = 16;
+
 impl Geometry {
     /// Elements of a channel of the larger side.
     pub fn volume(&self) -> usize {
@@ -73,14 +76,23 @@ impl Geometry {
     /// positions `[start, start + n)` touch; `row` is its first two coordinates.
     #[inline(always)]
     fn rows(&self, start: usize, n: usize, mut f: impl FnMut([i64; 2], i64, i64, usize)) {
+        if n == 0 {
+            return;
+        }
         let [_, height, width] = self.small;
-        let mut at = start as i64;
-        let end = at + n as i64;
-        while at < end {
-            let (row, w) = (at / width, at % width);
-            let length = (width - w).min(end - at);
-            f([row / height, row % height], w, length, (at - start as i64) as usize);
-            at += length;
+        let (row, mut w) = (start as i64 / width, start as i64 % width);
+        let (mut d, mut h) = (row / height, row % height);
+        let mut at = 0;
+        while at < n {
+            let length = (width - w).min((n - at) as i64);
+            f([d, h], w, length, at);
+            at += length as usize;
+            w = 0;
+            h += 1;
+            if h == height {
+                h = 0;
+                d += 1;
+            }
         }
     }
 
@@ -96,6 +108,38 @@ impl Geometry {
             at = at * self.large[d] + place;
         }
         Some(at * self.large[2])
+    }
+
+    /// What the first elements of the kernel's rows reach.
+    #[inline(always)]
+    fn reaches(&self) -> [Reach; NEAR] {
+        core::array::from_fn(|t| self.reach(2, (t as i64).min(self.kernel[2] - 1)))
+    }
+
+    /// Calls `f(tap, start of its line, reach)` for the elements of the kernel that see something
+    /// from a row of the smaller side.
+    #[inline(always)]
+    fn each_tap(
+        &self,
+        row: [i64; 2],
+        reaches: &[Reach; NEAR],
+        mut f: impl FnMut(usize, i64, Reach),
+    ) {
+        let [depth, height, width] = self.kernel;
+        let mut tap = 0;
+        for t0 in 0..depth {
+            for t1 in 0..height {
+                if let Some(line) = self.line(row, [t0, t1]) {
+                    for t2 in 0..width as usize {
+                        let reach = if t2 < NEAR { reaches[t2] } else { self.reach(2, t2 as i64) };
+                        if reach.from < reach.to {
+                            f(tap + t2, line, reach);
+                        }
+                    }
+                }
+                tap += width as usize;
+            }
+        }
     }
 
     fn tap(&self, t: usize) -> [i64; 3] {
@@ -288,18 +332,13 @@ impl<T: Number> WithSimd for Forward<T> {
     fn with_simd<S: Simd>(self, _: S) {
         let Forward(c, bias) = self;
         let g = c.geometry;
-        let (taps, step, width) = (g.taps(), g.stride[2] as usize, g.small[2]);
+        let (step, width) = (g.stride[2] as usize, g.small[2]);
+        let reaches = g.reaches();
         g.rows(0, g.places(), |row, _, _, at| {
             // SAFETY: a row of the smaller side, ours to write.
             let to = unsafe { slice::from_raw_parts_mut(c.small.add(at), width as usize) };
             to.fill(bias);
-            for t in 0..taps {
-                let [t0, t1, t2] = g.tap(t);
-                let Some(line) = g.line(row, [t0, t1]) else { continue };
-                let reach = g.reach(2, t2);
-                if reach.from == reach.to {
-                    continue;
-                }
+            g.each_tap(row, &reaches, |t, line, reach| {
                 let to = &mut to[reach.from as usize..reach.to as usize];
                 // SAFETY: `reach` keeps the places inside the line.
                 unsafe {
@@ -317,7 +356,7 @@ impl<T: Number> WithSimd for Forward<T> {
                         }
                     }
                 }
-            }
+            });
         });
     }
 }
@@ -331,17 +370,12 @@ impl<T: Number> WithSimd for Spread<T> {
     fn with_simd<S: Simd>(self, _: S) {
         let Spread(c) = self;
         let g = c.geometry;
-        let (taps, step, width) = (g.taps(), g.stride[2] as usize, g.small[2]);
+        let (step, width) = (g.stride[2] as usize, g.small[2]);
+        let reaches = g.reaches();
         g.rows(0, g.places(), |row, _, _, at| {
             // SAFETY: a row of the smaller side.
             let from = unsafe { slice::from_raw_parts(c.small.add(at), width as usize) };
-            for t in 0..taps {
-                let [t0, t1, t2] = g.tap(t);
-                let Some(line) = g.line(row, [t0, t1]) else { continue };
-                let reach = g.reach(2, t2);
-                if reach.from == reach.to {
-                    continue;
-                }
+            g.each_tap(row, &reaches, |t, line, reach| {
                 let from = &from[reach.from as usize..reach.to as usize];
                 // SAFETY: `reach` keeps the places inside the line, which is ours to write.
                 unsafe {
@@ -359,7 +393,7 @@ impl<T: Number> WithSimd for Spread<T> {
                         }
                     }
                 }
-            }
+            });
         });
     }
 }

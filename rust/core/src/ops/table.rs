@@ -16,6 +16,7 @@ macro_rules! unary_table {
         float Log2 "log2" "log2" [] (x, p) { x.log2() } "log2(x)" "Logarithm to base 2.";
         float Log10 "log10" "log10" [] (x, p) { x.log10() } "log10(x)" "Logarithm to base 10.";
         float Log1p "log1p" "log1p" [] (x, p) { x.log1p() } "log1p(x)" "log(1 + x), exact near 0.";
+        float PowScalar "pow_scalar" "" [exponent] (x, p) { x.pow(p[0]) } "pow(x, p0)" "x to the power of a number.";
         float Sin "sin" "sin" [] (x, p) { x.sin() } "sin(x)" "Sine of radians.";
         float Cos "cos" "cos" [] (x, p) { x.cos() } "cos(x)" "Cosine of radians.";
         float Tan "tan" "tan" [] (x, p) { x.tan() } "tan(x)" "Tangent of radians.";

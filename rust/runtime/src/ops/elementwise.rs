@@ -9,7 +9,7 @@ use wick_core::{DType, Layout, Nest};
 
 use crate::context::Context;
 use crate::error::{Error, Kind, Operand, Result};
-use crate::ops::promote::{Arg, Overlap, check_out, overlap, result_type};
+use crate::ops::promote::{Arg, Overlap, can_cast, check_out, overlap, result_type};
 use crate::tensor::Tensor;
 
 /// Where a result goes.
@@ -106,16 +106,35 @@ pub(crate) fn run<const N: usize>(
         Some(t) => t.place(),
         None => Place { start: (&raw const constants[i]).cast_mut().cast(), dtype: types.compute },
     };
-    if let (Out::New, Some(dense)) = (out, dense(args)) {
-        let target = Tensor::empty_like(ctx, types.result, dense)?;
-        kernel(&Operands {
-            arch: ctx.arch(),
-            out: target.place(),
-            inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
-            aliased: false,
-            nest: Nest::flat(dense.numel(), &constant_flags(args)),
-        });
-        return Ok(Some(target));
+    let given = match out {
+        Out::New => None,
+        Out::InPlace => args[0].tensor(),
+        Out::Into(t) => Some(t),
+    };
+    if let Some(dense) = dense(args)
+        && let Some(aliased) =
+            given.map_or(Some(false), |t| alongside(t, types.result, dense, args))
+    {
+        let write = |target: &Tensor| {
+            kernel(&Operands {
+                arch: ctx.arch(),
+                out: target.place(),
+                inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
+                aliased,
+                nest: Nest::flat(dense.numel(), &constant_flags(args)),
+            });
+        };
+        return match given {
+            Some(target) => {
+                write(target);
+                Ok(None)
+            }
+            None => {
+                let target = Tensor::empty_like(ctx, types.result, dense)?;
+                write(&target);
+                Ok(Some(target))
+            }
+        };
     }
     let shape = common_shape(op, args)?;
     let (target, fresh) = match (out, args[0]) {
@@ -174,6 +193,23 @@ fn dense<'a>(args: &[Arg<'a>]) -> Option<&'a Tensor> {
         }
     }
     first
+}
+
+/// Whether a target lies as the dense operands do, so that it can be written in one loop; and then
+/// whether it is one of them.
+fn alongside(target: &Tensor, result: DType, dense: &Tensor, args: &[Arg]) -> Option<bool> {
+    let fits = target.same_shape(dense)
+        && target.layout().is_contiguous()
+        && can_cast(result, target.dtype());
+    let mut aliased = false;
+    for t in args.iter().filter_map(|a| a.tensor()) {
+        match overlap(target, t) {
+            Overlap::None => {}
+            Overlap::Exact => aliased = true,
+            Overlap::Partial => return None,
+        }
+    }
+    fits.then_some(aliased)
 }
 
 /// For each operand of a flat nest, the output first, whether it is a number.
@@ -263,6 +299,15 @@ pub fn binary(
         check_integer(ctx, op, &args)?;
     }
     let (compute, cost) = (types.compute, binary_cost(op, types.compute));
+    if let (BinaryOp::Pow, Arg::Tensor(_), Arg::Scalar(s)) = (op, a, b)
+        && compute.is_float()
+    {
+        // One exponent: what depends on it alone is found out once.
+        let (op, p) = (UnaryOp::PowScalar, [s.to(), 0.0, 0.0]);
+        return run(ctx, name, &types, &[a], out, |operands| {
+            ctx.run(&Unary { op, compute, p, operands, cost })
+        });
+    }
     run(ctx, name, &types, &args, out, |operands| {
         ctx.run(&Binary { op, compute, p, operands, cost })
     })

@@ -185,7 +185,7 @@ fn lines<T: FftNum>(ctx: &Context, op: FftOp, n: usize, from: &Tensor, to: &Tens
                     let line = complex(input(i), m);
                     // A real signal has none there; what is given is not looked at, as in libtorch.
                     line[0].im = T::zero();
-                    if n % 2 == 0 {
+                    if n.is_multiple_of(2) {
                         line[m - 1].im = T::zero();
                     }
                     // SAFETY: as above.

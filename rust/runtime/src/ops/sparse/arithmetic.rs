@@ -149,13 +149,15 @@ pub fn mul_dense(ctx: &Context, op: BinaryOp, a: &Coo, dense: &Tensor) -> Result
     if !single {
         a.same_shape(op.name(), dense.into())?;
     }
-    let dtype = match single {
+    // A number yields to dimensions in promotion, and a sparse tensor may have none itself.
+    let dtype = match single && !a.shape().is_empty() {
         true => result_type(&[Arg::Tensor(&a.values), Arg::Tensor(dense)]),
         false => a.dtype().promote(dense.dtype()),
     };
     let x = if dtype == a.dtype() { a.clone() } else { a.coalesce(ctx)? };
+    let own = if single { elementwise::cast(ctx, &x.values, dtype)? } else { x.values.clone() };
     let factor = if single { dense.clone() } else { x.gather(ctx, op.name(), dense)? };
-    let args = (Arg::Tensor(&x.values), Arg::Tensor(&factor));
+    let args = (Arg::Tensor(&own), Arg::Tensor(&factor));
     let values = made(elementwise::binary(ctx, op, args.0, args.1, None, Out::New))?;
     Ok(Coo { values, ..x })
 }
