@@ -148,19 +148,16 @@ impl Layout {
     }
 
     /// Sizes, outermost first.
-    #[inline]
     pub fn shape(&self) -> &[i64] {
         &self.sizes[..self.rank as usize]
     }
 
     /// Strides in elements.
-    #[inline]
     pub fn strides(&self) -> &[i64] {
         &self.strides[..self.rank as usize]
     }
 
     /// Elements from the start of the storage to the first element.
-    #[inline]
     pub fn offset(&self) -> i64 {
         self.offset
     }
@@ -173,13 +170,11 @@ impl Layout {
     }
 
     /// Number of dimensions.
-    #[inline]
     pub fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// Number of elements.
-    #[inline]
     pub fn numel(&self) -> i64 {
         self.shape().iter().product()
     }

@@ -69,6 +69,22 @@ pub fn boundary<T: Default, E: Into<Failure>>(
     }
 }
 
+/// As [`boundary`] for an operation that sparse tensors know, too: where `dense` finds one among its
+/// operands, before it has done anything, `sparse` is asked instead.
+#[inline]
+pub fn boundary_or<T: Default, E: Into<Failure>>(
+    env: EnvUnowned,
+    dense: impl FnOnce() -> Result<T, E>,
+    sparse: impl FnOnce() -> Result<T, Error>,
+) -> T {
+    boundary(env, || match dense().map_err(E::into) {
+        Err(Failure::Runtime(e)) if matches!(e.kind(), Kind::Sparse { .. }) => {
+            sparse().map_err(Failure::Runtime)
+        }
+        other => other,
+    })
+}
+
 /// As [`boundary`], for the few methods that need the JNI environment itself.
 pub fn boundary_env<'local, T: Default>(
     mut env: EnvUnowned<'local>,
@@ -123,6 +139,7 @@ fn class_of(error: &Error) -> &'static str {
         Kind::Linalg { .. } => "wick/LinalgException",
         Kind::Device { .. } => "wick/DeviceException",
         Kind::Closed { .. } => "wick/ClosedTensorException",
+        Kind::Sparse { .. } | Kind::Dense { .. } => "java/lang/IllegalArgumentException",
         Kind::Format { .. } => "wick/FormatException",
         Kind::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
         Kind::Internal(_) => "wick/NativeException",

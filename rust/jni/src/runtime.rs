@@ -1,17 +1,29 @@
 //! The process's runtime, and what every native method does with handles.
 
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use once_cell::sync::OnceCell;
 use wick_core::DType;
 use wick_core::kernels::elementwise::Scalar;
 use wick_runtime::error::Kind;
 use wick_runtime::handle::{Pinned, Table};
 use wick_runtime::ops::elementwise::Out;
+use wick_runtime::ops::sparse::Coo;
 use wick_runtime::{Context, Error, Result, Tensor};
+
+/// What a handle stands for.
+pub enum Entry {
+    Dense(Tensor),
+    /// Behind a lock, since operations in place change how many coordinates there are; shared by
+    /// the handles of one tensor.
+    Sparse(Arc<Mutex<Coo>>),
+}
 
 /// Services and tensors of this library's copy.
 pub struct Runtime {
     pub ctx: Context,
-    pub tensors: Table<Tensor>,
+    pub tensors: Table<Entry>,
 }
 
 /// The one runtime.
@@ -23,16 +35,78 @@ pub fn runtime() -> &'static Runtime {
 /// Where the two hint bits stand in a returned handle.
 const HINT_SHIFT: u32 = 62;
 
-/// A tensor of the table, alive for the duration of a call.
-pub type Pin = Pinned<'static, Tensor>;
+/// The hint that says that the new tensor is sparse.
+const SPARSE: i64 = 3;
+
+/// A dense tensor of the table, alive for the duration of a call.
+pub struct Pin(Pinned<'static, Entry>);
+
+impl Deref for Pin {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        match &*self.0 {
+            Entry::Dense(t) => t,
+            // SAFETY: `Runtime::pin` makes pins of dense entries alone, and an entry never changes.
+            Entry::Sparse(_) => unsafe { std::hint::unreachable_unchecked() },
+        }
+    }
+}
+
+/// A sparse tensor of the table, alive for the duration of a call.
+pub struct SparsePin(Pinned<'static, Entry>);
+
+impl SparsePin {
+    fn cell(&self) -> &Arc<Mutex<Coo>> {
+        match &*self.0 {
+            Entry::Sparse(cell) => cell,
+            Entry::Dense(_) => unreachable!("pinned as a sparse tensor"),
+        }
+    }
+
+    /// What it is now.
+    pub fn get(&self) -> Coo {
+        self.cell().lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A second handle of it.
+    pub fn alias(&self) -> Result<i64> {
+        let cell = Arc::clone(self.cell());
+        let handle = runtime().enter(self.get().dtype(), Entry::Sparse(cell))?;
+        Ok(handle | SPARSE << HINT_SHIFT)
+    }
+
+    /// Makes it something else of the same shape and dtype.
+    pub fn set(&self, value: Coo) {
+        *self.cell().lock().unwrap_or_else(PoisonError::into_inner) = value;
+    }
+}
+
+/// Either kind of tensor.
+pub enum Any {
+    Dense(Pin),
+    Sparse(SparsePin),
+}
 
 impl Runtime {
-    /// The tensor of a handle.
+    /// The dense tensor of a handle.
+    #[inline]
     pub fn pin(&'static self, op: &'static str, handle: i64) -> Result<Pin> {
-        self.tensors.pin(handle).ok_or_else(|| {
-            let dtype = DType::from_code((handle & 0xF) as i32).map_or("unknown", DType::name);
-            Kind::Closed { op, dtype }.into()
-        })
+        match self.tensors.pin(handle) {
+            Some(pinned) if matches!(*pinned, Entry::Dense(_)) => Ok(Pin(pinned)),
+            other => Err(not_dense(op, handle, other)),
+        }
+    }
+
+    /// The tensor of a handle, whichever it is.
+    pub fn pin_any(&'static self, op: &'static str, handle: i64) -> Result<Any> {
+        match self.tensors.pin(handle) {
+            Some(pinned) if matches!(*pinned, Entry::Sparse(_)) => {
+                Ok(Any::Sparse(SparsePin(pinned)))
+            }
+            Some(pinned) => Ok(Any::Dense(Pin(pinned))),
+            None => Err(not_dense(op, handle, None)),
+        }
     }
 
     /// The tensor of a handle that may be 0.
@@ -47,8 +121,18 @@ impl Runtime {
 
     /// A handle for a new tensor, without hints.
     pub fn own(&self, t: Tensor) -> Result<i64> {
-        let tag = t.dtype() as u8;
-        self.tensors.insert(tag, t).ok_or_else(|| Error::internal("2^26 tensors are live".into()))
+        self.enter(t.dtype(), Entry::Dense(t))
+    }
+
+    /// A handle for a new sparse tensor, with the hint that it is one.
+    pub fn own_sparse(&self, t: Coo) -> Result<i64> {
+        let handle = self.enter(t.dtype(), Entry::Sparse(Arc::new(Mutex::new(t))))?;
+        Ok(handle | SPARSE << HINT_SHIFT)
+    }
+
+    fn enter(&self, dtype: DType, entry: Entry) -> Result<i64> {
+        let handle = self.tensors.insert(dtype as u8, entry);
+        handle.ok_or_else(|| Error::internal("2^26 tensors are live".into()))
     }
 
     /// What a method returns for an operation's result: 0 where it went into an operand, else the
@@ -69,6 +153,20 @@ impl Runtime {
             0
         };
         Ok(self.own(t)? | hint << HINT_SHIFT)
+    }
+}
+
+#[cold]
+fn not_dense(op: &'static str, handle: i64, found: Option<Pinned<'static, Entry>>) -> Error {
+    match found.as_deref() {
+        Some(Entry::Sparse(cell)) => {
+            let tensor = cell.lock().unwrap_or_else(PoisonError::into_inner);
+            tensor.refuse(op, "not defined for it: call toDense first")
+        }
+        _ => {
+            let dtype = DType::from_code((handle & 0xF) as i32).map_or("unknown", DType::name);
+            Kind::Closed { op, dtype }.into()
+        }
     }
 }
 

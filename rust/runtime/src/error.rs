@@ -115,6 +115,12 @@ pub enum Kind {
     /// The cap, or the machine, is exhausted.
     #[error("out of native memory: {asked} bytes asked, {live} live, {cached} cached, cap {cap}")]
     OutOfMemory { asked: usize, live: usize, cached: usize, cap: usize },
+    /// A sparse tensor where a dense one is wanted, or one that is not coalesced, or the reverse.
+    #[error("{op}: sparse {operand}: {expected}")]
+    Sparse { op: &'static str, operand: Operand, expected: Cow<'static, str> },
+    /// A dense tensor where a sparse one is wanted.
+    #[error("{op}: {operand}: {expected}")]
+    Dense { op: &'static str, operand: Operand, expected: Cow<'static, str> },
     /// A file that cannot be read, or is not what it should be.
     #[error("{op}: {path}: {expected}")]
     Format { op: &'static str, path: String, expected: Cow<'static, str> },

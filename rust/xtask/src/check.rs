@@ -12,7 +12,8 @@ const MAX_LINES: usize = 600;
 /// Which of our crates each crate may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("core", &[]),
-    ("runtime", &["wick-core"]),
+    ("dense", &[]),
+    ("runtime", &["wick-core", "wick-dense"]),
     ("jni", &["wick-core", "wick-runtime"]),
     ("xtask", &["wick-core"]),
 ];

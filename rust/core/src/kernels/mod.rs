@@ -25,4 +25,5 @@ pub mod resample;
 pub mod softmax;
 pub mod softmax_backward;
 pub mod sort;
+pub mod sparse;
 pub mod triangle;

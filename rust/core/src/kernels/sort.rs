@@ -171,12 +171,12 @@ impl<const N: usize> Lines<N> {
     }
 
     /// One of the lines of each tensor.
+    #[inline(always)]
     pub fn get(&self, i: i64) -> [Line; N] {
         core::array::from_fn(|k| {
-            let line = self.lines[k];
-            let by = self.others.offset(k, i) * line.first.dtype.size() as i64;
-            let start = line.first.start.wrapping_offset(by as isize);
-            Line { first: Place { start, ..line.first }, ..line }
+            let Line { first: Place { start, dtype }, length, step } = self.lines[k];
+            let by = self.others.offset(k, i) * dtype.size() as i64;
+            Line { first: Place { start: start.wrapping_offset(by as isize), dtype }, length, step }
         })
     }
 }

@@ -5,8 +5,9 @@ use jni::sys::{jdouble, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::{Tensor, ops::creation};
 
+use super::sparse;
 use crate::array::longs;
-use crate::boundary::boundary;
+use crate::boundary::{boundary, boundary_or};
 use crate::runtime::{dtype, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -43,10 +44,11 @@ fn empty<'l>(env: EnvUnowned<'l>, _: JClass<'l>, code: jint, shape: JLongArray<'
 }
 
 fn fill(env: EnvUnowned, _: JClass, a: jlong, kind: jint, bits: jlong) {
-    boundary(env, || {
+    let fill = || {
         let rt = runtime();
         creation::fill(&rt.ctx, &*rt.pin("fill_", a)?, scalar(kind, bits))
-    })
+    };
+    boundary_or(env, fill, || sparse::fill(a, scalar(kind, bits)))
 }
 
 fn fill_tensor(env: EnvUnowned, _: JClass, a: jlong, value: jlong) {

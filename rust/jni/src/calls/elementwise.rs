@@ -7,7 +7,8 @@ use wick_core::ops::{BinaryOp, TernaryOp, UnaryOp};
 use wick_runtime::ops::elementwise;
 use wick_runtime::ops::promote::Arg;
 
-use crate::boundary::boundary;
+use super::sparse;
+use crate::boundary::{boundary, boundary_or};
 use crate::runtime::{Target, dtype, no_op, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -42,14 +43,21 @@ fn unary(
     p2: jdouble,
     out: jlong,
 ) -> jlong {
-    boundary(env, || {
-        let rt = runtime();
-        let op = UnaryOp::from_code(op).ok_or_else(|| no_op(op))?;
-        let x = rt.pin(op.name(), a)?;
-        let target = Target::of(op.name(), a, out)?;
-        let result = elementwise::unary(&rt.ctx, op, &x, [p0, p1, p2], target.out())?;
-        rt.give(result, Some(&x), None)
-    })
+    boundary_or(
+        env,
+        || {
+            let rt = runtime();
+            let op = UnaryOp::from_code(op).ok_or_else(|| no_op(op))?;
+            let x = rt.pin(op.name(), a)?;
+            let target = Target::of(op.name(), a, out)?;
+            let result = elementwise::unary(&rt.ctx, op, &x, [p0, p1, p2], target.out())?;
+            rt.give(result, Some(&x), None)
+        },
+        || {
+            let op = UnaryOp::from_code(op).ok_or_else(|| no_op(op))?;
+            sparse::unary(op, a, [p0, p1, p2], out)
+        },
+    )
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -63,22 +71,29 @@ fn binary(
     alpha_bits: jlong,
     out: jlong,
 ) -> jlong {
-    boundary(env, || {
-        let rt = runtime();
-        let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
-        let (x, y) = (rt.pin(op.name(), a)?, rt.pin(op.name(), b)?);
-        let target = Target::of(op.name(), a, out)?;
-        let alpha = Some(scalar(alpha_kind, alpha_bits));
-        let result = elementwise::binary(
-            &rt.ctx,
-            op,
-            Arg::Tensor(&x),
-            Arg::Tensor(&y),
-            alpha,
-            target.out(),
-        )?;
-        rt.give(result, Some(&x), Some(&y))
-    })
+    boundary_or(
+        env,
+        || {
+            let rt = runtime();
+            let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
+            let (x, y) = (rt.pin(op.name(), a)?, rt.pin(op.name(), b)?);
+            let target = Target::of(op.name(), a, out)?;
+            let alpha = Some(scalar(alpha_kind, alpha_bits));
+            let result = elementwise::binary(
+                &rt.ctx,
+                op,
+                Arg::Tensor(&x),
+                Arg::Tensor(&y),
+                alpha,
+                target.out(),
+            )?;
+            rt.give(result, Some(&x), Some(&y))
+        },
+        || {
+            let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
+            sparse::binary(op, a, b, scalar(alpha_kind, alpha_bits), out)
+        },
+    )
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -94,17 +109,24 @@ fn binary_scalar(
     alpha_bits: jlong,
     out: jlong,
 ) -> jlong {
-    boundary(env, || {
-        let rt = runtime();
-        let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
-        let x = rt.pin(op.name(), a)?;
-        let target = Target::of(op.name(), a, out)?;
-        let alpha = Some(scalar(alpha_kind, alpha_bits));
-        let (tensor, number) = (Arg::Tensor(&x), Arg::Scalar(scalar(kind, bits)));
-        let (left, right) = if reversed { (number, tensor) } else { (tensor, number) };
-        let result = elementwise::binary(&rt.ctx, op, left, right, alpha, target.out())?;
-        rt.give(result, Some(&x), None)
-    })
+    boundary_or(
+        env,
+        || {
+            let rt = runtime();
+            let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
+            let x = rt.pin(op.name(), a)?;
+            let target = Target::of(op.name(), a, out)?;
+            let alpha = Some(scalar(alpha_kind, alpha_bits));
+            let (tensor, number) = (Arg::Tensor(&x), Arg::Scalar(scalar(kind, bits)));
+            let (left, right) = if reversed { (number, tensor) } else { (tensor, number) };
+            let result = elementwise::binary(&rt.ctx, op, left, right, alpha, target.out())?;
+            rt.give(result, Some(&x), None)
+        },
+        || {
+            let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
+            sparse::binary_scalar(op, a, scalar(kind, bits), reversed, out)
+        },
+    )
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -134,12 +156,16 @@ fn ternary(
 }
 
 fn cast(env: EnvUnowned, _: JClass, a: jlong, code: jint) -> jlong {
-    boundary(env, || {
-        let rt = runtime();
-        let x = rt.pin("to", a)?;
-        let result = elementwise::cast(&rt.ctx, &x, dtype("to", code)?)?;
-        rt.give(Some(result), Some(&x), None)
-    })
+    boundary_or(
+        env,
+        || {
+            let rt = runtime();
+            let x = rt.pin("to", a)?;
+            let result = elementwise::cast(&rt.ctx, &x, dtype("to", code)?)?;
+            rt.give(Some(result), Some(&x), None)
+        },
+        || sparse::cast(a, dtype("to", code)?),
+    )
 }
 
 fn copy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {

@@ -2,12 +2,11 @@
 
 use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::{jboolean, jint, jlong};
-use jni::{EnvUnowned, NativeMethod, native_method};
+use jni::{Env, EnvUnowned, NativeMethod, native_method};
 
 use crate::array::{each_long, same, write_longs};
-use crate::boundary::{boundary, boundary_env};
-use crate::runtime::runtime;
-use wick_core::Layout;
+use crate::boundary::{Failure, boundary, boundary_env};
+use crate::runtime::{Any, runtime};
 use wick_runtime::Error;
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -71,32 +70,28 @@ fn is_live(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
 fn alias(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
     boundary(env, || {
         let rt = runtime();
-        let x = rt.pin("alias", a)?;
-        rt.give(Some(x.clone()), Some(&x), None)
+        match rt.pin_any("alias", a)? {
+            Any::Dense(x) => rt.give(Some(x.clone()), Some(&x), None),
+            Any::Sparse(x) => x.alias(),
+        }
     })
 }
 
 fn shape<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
-    geometry(env, "shape", a, |layout| layout.shape())
+    boundary_env(env, |env| match runtime().pin_any("shape", a)? {
+        Any::Dense(t) => long_array(env, t.shape()),
+        Any::Sparse(t) => long_array(env, t.get().shape()),
+    })
 }
 
 fn strides<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
-    geometry(env, "stride", a, |layout| layout.strides())
+    boundary_env(env, |env| long_array(env, runtime().pin("stride", a)?.layout().strides()))
 }
 
-fn geometry<'l>(
-    env: EnvUnowned<'l>,
-    op: &'static str,
-    a: jlong,
-    get: fn(&Layout) -> &[i64],
-) -> JLongArray<'l> {
-    boundary_env(env, |env| {
-        let t = runtime().pin(op, a)?;
-        let numbers = get(t.layout());
-        let array = env.new_long_array(numbers.len())?;
-        array.set_region(env, 0, numbers)?;
-        Ok(array)
-    })
+fn long_array<'l>(env: &mut Env<'l>, numbers: &[i64]) -> Result<JLongArray<'l>, Failure> {
+    let array = env.new_long_array(numbers.len())?;
+    array.set_region(env, 0, numbers)?;
+    Ok(array)
 }
 
 fn storage_offset(env: EnvUnowned, _: JClass, a: jlong) -> jlong {

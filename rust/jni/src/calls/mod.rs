@@ -16,6 +16,7 @@ mod reduce;
 mod search;
 mod shape;
 mod sort;
+mod sparse;
 
 use crate::Methods;
 
@@ -35,6 +36,7 @@ pub const ALL: &[Methods] = &[
     neural::METHODS,
     shape::METHODS,
     sort::METHODS,
+    sparse::METHODS,
     search::METHODS,
 ];
 
@@ -62,6 +64,7 @@ pub const CODES: &[Code] = &[
     ("view", shape::code),
     ("index_kind", shape::index_kind),
     ("pick", sort::pick_code),
+    ("sparse", sparse::code),
     ("running", sort::running_code),
     ("interpolation", sort::interpolation_code),
 ];

@@ -152,6 +152,7 @@ fn variate(
     })
 }
 
+#[allow(clippy::too_many_arguments)]
 fn multinomial(
     env: EnvUnowned,
     _: JClass,

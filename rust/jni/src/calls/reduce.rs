@@ -9,8 +9,9 @@ use wick_runtime::ops::cumulative::cumulative;
 use wick_runtime::ops::reduce::{self, Over};
 use wick_runtime::ops::softmax::softmax;
 
+use super::sparse;
 use crate::array::{longs_some, write_longs};
-use crate::boundary::boundary;
+use crate::boundary::{boundary, boundary_or};
 use crate::runtime::{Target, dtype_some, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -46,17 +47,25 @@ fn reduce<'l>(
 ) -> jlong {
     // SAFETY: used within this native call only, on its thread.
     let inner = unsafe { EnvUnowned::from_raw(env.as_raw()) };
-    boundary(env, || {
-        let rt = runtime();
-        let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
-        let x = rt.pin(op.name(), a)?;
-        let dims = longs_some(&inner, &dims)?;
-        let over = Over { dims: dims.as_deref(), keep_dim };
-        let target = Target::of(op.name(), a, out)?;
-        let dtype = dtype_some(op.name(), dtype)?;
-        let result = reduce::reduce(&rt.ctx, op, &x, over, dtype, correction, target.out())?;
-        rt.give(result, Some(&x), None)
-    })
+    boundary_or(
+        env,
+        || {
+            let rt = runtime();
+            let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
+            let x = rt.pin(op.name(), a)?;
+            let dims = longs_some(&inner, &dims)?;
+            let over = Over { dims: dims.as_deref(), keep_dim };
+            let target = Target::of(op.name(), a, out)?;
+            let dtype = dtype_some(op.name(), dtype)?;
+            let result = reduce::reduce(&rt.ctx, op, &x, over, dtype, correction, target.out())?;
+            rt.give(result, Some(&x), None)
+        },
+        || {
+            let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
+            let dims = longs_some(&inner, &dims)?;
+            sparse::reduce(op, a, Over { dims: dims.as_deref(), keep_dim }, dtype, out)
+        },
+    )
 }
 
 #[allow(clippy::too_many_arguments)]

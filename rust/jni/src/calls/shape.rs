@@ -7,8 +7,9 @@ use wick_runtime::ops::join;
 use wick_runtime::ops::shape::{IndexKind, ShapeOp, apply};
 use wick_runtime::{Context, Result, Tensor};
 
+use super::sparse;
 use crate::array::{all_longs, longs};
-use crate::boundary::boundary;
+use crate::boundary::{boundary, boundary_or};
 use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -44,7 +45,11 @@ fn view(
     r: jlong,
     s: jlong,
 ) -> jlong {
-    boundary(env, || run(op, a, &[p, q, r, s]))
+    boundary_or(
+        env,
+        || run(op, a, &[p, q, r, s]),
+        || sparse::view(ShapeOp::from_code(op).ok_or_else(|| no_op(op))?, a, &[p, q]),
+    )
 }
 
 fn view_list<'l>(

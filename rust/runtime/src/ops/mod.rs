@@ -34,4 +34,5 @@ pub mod select;
 pub mod shape;
 pub mod softmax;
 pub mod sort;
+pub mod sparse;
 pub mod unique;

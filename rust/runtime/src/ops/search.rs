@@ -1,5 +1,6 @@
 //! Places of values among sorted ones, and counts of values.
 
+use std::hint::select_unpredictable;
 use std::sync::{Mutex, PoisonError};
 
 use wick_core::kernels::index::extremes;
@@ -14,6 +15,9 @@ use crate::ops::index::{gather, longs, longs_mut};
 use crate::ops::mask::Shared;
 use crate::ops::select::flattened;
 use crate::tensor::Tensor;
+
+/// Values that are looked for together.
+const LANES: usize = 8;
 
 /// More bins than this are counted by one thread, so that there is one set of counts only.
 const MANY_BINS: usize = 1 << 14;
@@ -88,26 +92,39 @@ pub fn searchsorted(
     with_compute!(dtype, T => {
         let (ordered, wanted) = (elements::<T>(&ordered), elements::<T>(&wanted));
         ctx.for_ranges(out.numel(), cost, &|start, end| {
-            for i in start..end {
+            let mut i = start;
+            while i < end {
                 let line = (i / width * n) as usize;
-                let place = place(&ordered[line..line + n as usize], wanted[i as usize], how.right);
-                // SAFETY: each value has its own place in the result.
-                unsafe { to.at(i).write(place as i64) };
+                let line = &ordered[line..line + n as usize];
+                let here = (end - i).min(width - i % width).min(LANES as i64);
+                // Beyond what is left the last one is looked for again.
+                let values: [T; LANES] =
+                    std::array::from_fn(|k| wanted[i as usize + k.min(here as usize - 1)]);
+                let found = places(line, values, how.right);
+                for k in 0..here {
+                    // SAFETY: each value has its own place in the result.
+                    unsafe { to.at(i + k).write(found[k as usize] as i64) };
+                }
+                i += here;
             }
         });
     });
     if how.i32 { cast(ctx, &out, DType::I32) } else { Ok(out) }
 }
 
-/// How many elements come before a value.
-fn place<T: Key>(ordered: &[T], value: T, right: bool) -> usize {
-    let key = value.key();
-    let before = |v: T| if right { v.key() <= key } else { v.key() < key };
-    let (mut first, mut left) = (0, ordered.len());
+/// How many elements come before each value. The searches go in step, so that none waits for the
+/// memory of another.
+fn places<T: Key>(ordered: &[T], values: [T; LANES], right: bool) -> [usize; LANES] {
+    let keys = values.map(T::key);
+    let (mut first, mut left) = ([0; LANES], ordered.len());
     while left > 0 {
         let half = left.div_ceil(2);
-        // The step is data, not a jump that may be guessed wrong.
-        first += if before(ordered[first + half - 1]) { half } else { 0 };
+        for (first, key) in first.iter_mut().zip(keys) {
+            let there = ordered[*first + half - 1].key();
+            let before = there < key || right && there == key;
+            // Which half is chance: a jump would be guessed wrong every other time.
+            *first = select_unpredictable(before, *first + half, *first);
+        }
         left -= half;
     }
     first

@@ -14,7 +14,7 @@ use crate::ops::array::contiguous;
 use crate::ops::elementwise::copy_values;
 use crate::ops::index::dimension;
 use crate::ops::promote::{Overlap, check_out, overlap};
-use crate::ops::sort::{Scratch, each_line, order_of, range_of_line, with_item};
+use crate::ops::sort::{Scratch, along, each_line, order_of, range_of_line, with_item};
 use crate::tensor::Tensor;
 
 /// Lines up to this length are selected from all at once.
@@ -62,6 +62,11 @@ fn lines<const N: usize>(op: &'static str, tensors: [&Tensor; N], d: usize) -> R
     Lines::new(tensors.map(|t| (t.layout(), t.place())), d).map_err(fail)
 }
 
+/// Room for values of a tensor's type and for places.
+fn pair(ctx: &Context, op: &'static str, a: &Tensor, shape: &[i64]) -> Result<[Tensor; 2]> {
+    Ok([Tensor::empty(ctx, op, a.dtype(), shape)?, Tensor::empty(ctx, op, DType::I64, shape)?])
+}
+
 /// Without a dimension of size 1.
 pub(super) fn dropped(op: &'static str, t: Tensor, d: usize, keep: bool) -> Result<Tensor> {
     if keep || t.rank() == 0 { Ok(t) } else { t.with_layout(op, t.layout().squeeze(d as i64)) }
@@ -99,12 +104,15 @@ pub fn topk(
             return Err(Error::shape(op, &[values, indices], "the targets overlap"));
         }
     }
-    let values = Tensor::empty(ctx, op, a.dtype(), &shape)?;
-    let indices = Tensor::empty(ctx, op, DType::I64, &shape)?;
-    if values.numel() > 0 {
-        let lines = lines(op, [a, &values, &indices], d)?;
-        with_compute!(a.dtype(), T => top_lines::<T>(ctx, &lines, k as usize, largest, sorted))?;
-    }
+    let [values, indices] = along(ctx, op, a, d, |a, d| {
+        let [values, indices] = pair(ctx, op, a, &resized(a.shape(), d, k))?;
+        if values.numel() > 0 {
+            let lines = lines(op, [a, &values, &indices], d)?;
+            let k = k as usize;
+            with_compute!(a.dtype(), T => top_lines::<T>(ctx, &lines, k, largest, sorted))?;
+        }
+        Ok([values, indices])
+    })?;
     let Some((to_values, to_indices)) = out else { return Ok(Some((values, indices))) };
     // The operand may share memory with the targets: it is no longer needed.
     copy_values(ctx, to_values, &values);
@@ -181,18 +189,19 @@ pub fn pick(
         let text = format!("k = {k} is outside [1, {n}], the places of dimension {d}");
         return Err(Error::index(name, &[a], text));
     }
-    let shape = resized(a.shape(), d, 1);
-    let values = Tensor::empty(ctx, name, a.dtype(), &shape)?;
-    let indices = Tensor::empty(ctx, name, DType::I64, &shape)?;
-    if values.numel() > 0 {
-        let lines = lines(name, [a, &values, &indices], d)?;
-        with_compute!(a.dtype(), T => match op {
-            PickOp::Kthvalue => rank_lines::<T>(ctx, &lines, Rank::At(k - 1)),
-            PickOp::Median => rank_lines::<T>(ctx, &lines, Rank::Middle { skip: false }),
-            PickOp::Nanmedian => rank_lines::<T>(ctx, &lines, Rank::Middle { skip: true }),
-            PickOp::Mode => mode_lines::<T>(ctx, &lines),
-        })?;
-    }
+    let [values, indices] = along(ctx, name, a, d, |a, d| {
+        let [values, indices] = pair(ctx, name, a, &resized(a.shape(), d, 1))?;
+        if values.numel() > 0 {
+            let lines = lines(name, [a, &values, &indices], d)?;
+            with_compute!(a.dtype(), T => match op {
+                PickOp::Kthvalue => rank_lines::<T>(ctx, &lines, Rank::At(k - 1)),
+                PickOp::Median => rank_lines::<T>(ctx, &lines, Rank::Middle { skip: false }),
+                PickOp::Nanmedian => rank_lines::<T>(ctx, &lines, Rank::Middle { skip: true }),
+                PickOp::Mode => mode_lines::<T>(ctx, &lines),
+            })?;
+        }
+        Ok([values, indices])
+    })?;
     Ok((dropped(name, values, d, keep_dim)?, dropped(name, indices, d, keep_dim)?))
 }
 
@@ -272,7 +281,7 @@ fn mode_lines<T: Key>(ctx: &Context, lines: &Lines<3>) -> Result<()> {
             // SAFETY: the tensors stay alive; each line writes its own.
             unsafe {
                 wick_core::kernels::sort::pack::<T, I>(arch, &line, order, 0, items);
-                let items = if radix::sort(items, spare, order.bits) { spare } else { items };
+                let items = if radix::sort(arch, items, spare, order.bits) { spare } else { items };
                 let item = [select::mode::<T, I>(items, order)];
                 unpack::<T, I>(arch, &line, order, &item, 0, Some(&values), Some(&indices));
             }
@@ -306,9 +315,11 @@ pub fn median(ctx: &Context, a: &Tensor, skip_nan: bool) -> Result<Tensor> {
 pub fn running(ctx: &Context, op: RunningOp, a: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     let name = op.name();
     let d = dimension(name, a, dim)?;
-    let values = Tensor::empty(ctx, name, a.dtype(), a.shape())?;
-    let indices = Tensor::empty(ctx, name, DType::I64, a.shape())?;
-    if values.numel() > 0 {
+    let [values, indices] = along(ctx, name, a, d, |a, d| {
+        let [values, indices] = pair(ctx, name, a, a.shape())?;
+        if values.numel() == 0 {
+            return Ok([values, indices]);
+        }
         let lines = lines(name, [a, &values, &indices], d)?;
         let cost = 2.0 * length(a, d) as f64;
         ctx.for_ranges(lines.count, cost, &|start, end| {
@@ -321,6 +332,7 @@ pub fn running(ctx: &Context, op: RunningOp, a: &Tensor, dim: i64) -> Result<(Te
                 });
             }
         });
-    }
+        Ok([values, indices])
+    })?;
     Ok((values, indices))
 }

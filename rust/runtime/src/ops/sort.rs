@@ -8,6 +8,7 @@ use wick_core::{DType, with_compute};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::ops::array::contiguous;
 use crate::ops::index::dimension;
 use crate::ops::mask::Shared;
 use crate::storage::Storage;
@@ -151,7 +152,7 @@ pub(super) fn sorted<T: Key, I: Item>(
     });
     let parts = if line.length < LONG { 1 } else { 2 * ctx.threads().min(n >> 14) };
     if ctx.threads() == 1 || parts == 1 {
-        let moved = radix::sort(items.slice(), spare.slice(), order.bits);
+        let moved = radix::sort(ctx.arch(), items.slice(), spare.slice(), order.bits);
         return Ok(if moved { spare } else { items });
     }
     let digits = radix::Digits::new(order.bits, n);
@@ -196,19 +197,16 @@ fn sort_lines<T: Key>(
     let arch = ctx.arch();
     let order = order_of::<T, 3>(ctx, lines, 0, descending);
     let length = lines.get(0)[0].length;
-    let targets = |i: i64| {
-        let [line, values, indices] = lines.get(i);
-        (line, wanted[0].then_some(values), wanted[1].then_some(indices))
-    };
     with_item!(order, length, I => {
         if length >= LONG && lines.count < 2 * ctx.threads() as i64 {
             for i in 0..lines.count {
-                let (line, values, indices) = targets(i);
+                let [line, values, indices] = lines.get(i);
                 let mut items = sorted::<T, I>(ctx, &line, order)?;
                 let items: &[I] = items.slice();
                 ctx.for_ranges(length, 2.0, &|start, end| {
                     let items = &items[start as usize..end as usize];
-                    let (values, indices) = (values.as_ref(), indices.as_ref());
+                    let values = wanted[0].then_some(&values);
+                    let indices = wanted[1].then_some(&indices);
                     // SAFETY: the tensors stay alive; each range writes its own elements.
                     unsafe { unpack::<T, I>(arch, &line, order, items, start, values, indices) };
                 });
@@ -217,13 +215,14 @@ fn sort_lines<T: Key>(
         }
         let n = length as usize;
         each_line::<I>(ctx, lines.count, COST * length as f64, 2 * n, &|i, room| {
-            let (line, values, indices) = targets(i);
+            let [line, values, indices] = lines.get(i);
             let (items, spare) = room.split_at_mut(n);
             // SAFETY: the tensors stay alive; each line writes its own.
             unsafe {
                 pack::<T, I>(arch, &line, order, 0, items);
-                let items = if radix::sort(items, spare, order.bits) { spare } else { items };
-                let (values, indices) = (values.as_ref(), indices.as_ref());
+                let items = if radix::sort(arch, items, spare, order.bits) { spare } else { items };
+                let values = wanted[0].then_some(&values);
+                    let indices = wanted[1].then_some(&indices);
                 unpack::<T, I>(arch, &line, order, items, 0, values, indices);
             }
         })
@@ -246,20 +245,58 @@ fn run(
     with_compute!(a.dtype(), T => sort_lines::<T>(ctx, &lines, descending, wanted))
 }
 
+/// Whether steps along a dimension leave the memory that neighbouring lines share, so that a copy
+/// whose lines lie densely pays.
+fn scattered(a: &Tensor, d: usize) -> bool {
+    let (shape, strides) = (a.shape(), a.layout().strides());
+    a.numel() >= 1 << 12
+        && shape[d] >= 8
+        && (0..a.rank()).any(|k| shape[k] >= 8 && strides[k] > 0 && strides[k] < strides[d])
+}
+
+/// Calls `f` with a tensor and the dimension to work along: the given ones, or a copy with that
+/// dimension last. The results have their dimensions in the tensor's order.
+pub(super) fn along<const N: usize>(
+    ctx: &Context,
+    op: &'static str,
+    a: &Tensor,
+    d: usize,
+    f: impl FnOnce(&Tensor, usize) -> Result<[Tensor; N]>,
+) -> Result<[Tensor; N]> {
+    if !scattered(a, d) {
+        return f(a, d);
+    }
+    let moved = a.with_layout(op, a.layout().movedim(d as i64, -1))?;
+    let mut out = f(&contiguous(ctx, &moved)?, a.rank() - 1)?;
+    for t in &mut out {
+        let moved = t.with_layout(op, t.layout().movedim(-1, d as i64))?;
+        *t = contiguous(ctx, &moved)?;
+    }
+    Ok(out)
+}
+
 /// The elements along a dimension in order, and the places they had.
 pub fn sort(ctx: &Context, a: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    let d = dimension("sort", a, dim)?;
-    let values = Tensor::empty(ctx, "sort", a.dtype(), a.shape())?;
-    let indices = Tensor::empty(ctx, "sort", DType::I64, a.shape())?;
-    run(ctx, a, d, descending, Some(&values), Some(&indices))?;
+    let op = "sort";
+    let d = dimension(op, a, dim)?;
+    let [values, indices] = along(ctx, op, a, d, |a, d| {
+        let values = Tensor::empty(ctx, op, a.dtype(), a.shape())?;
+        let indices = Tensor::empty(ctx, op, DType::I64, a.shape())?;
+        run(ctx, a, d, descending, Some(&values), Some(&indices))?;
+        Ok([values, indices])
+    })?;
     Ok((values, indices))
 }
 
 /// The places along a dimension that the elements in order have.
 pub fn argsort(ctx: &Context, a: &Tensor, dim: i64, descending: bool) -> Result<Tensor> {
-    let d = dimension("argsort", a, dim)?;
-    let indices = Tensor::empty(ctx, "argsort", DType::I64, a.shape())?;
-    run(ctx, a, d, descending, None, Some(&indices))?;
+    let op = "argsort";
+    let d = dimension(op, a, dim)?;
+    let [indices] = along(ctx, op, a, d, |a, d| {
+        let indices = Tensor::empty(ctx, op, DType::I64, a.shape())?;
+        run(ctx, a, d, descending, None, Some(&indices))?;
+        Ok([indices])
+    })?;
     Ok(indices)
 }
 
@@ -272,7 +309,10 @@ pub fn sorted_values(
     descending: bool,
 ) -> Result<Tensor> {
     let d = dimension(op, a, dim)?;
-    let values = Tensor::empty(ctx, op, a.dtype(), a.shape())?;
-    run(ctx, a, d, descending, Some(&values), None)?;
+    let [values] = along(ctx, op, a, d, |a, d| {
+        let values = Tensor::empty(ctx, op, a.dtype(), a.shape())?;
+        run(ctx, a, d, descending, Some(&values), None)?;
+        Ok([values])
+    })?;
     Ok(values)
 }

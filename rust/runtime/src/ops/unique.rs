@@ -1,9 +1,7 @@
 //! Different elements, or different slices along a dimension: each once. NaN differs from all.
 
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
 
-use wick_core::kernels::sort::select::runs;
 use wick_core::kernels::sort::{Item, Key, Line, Lines, Order, Word, pack, unpack};
 use wick_core::{DType, Element, with_compute, with_dtype};
 
@@ -156,32 +154,46 @@ fn elements<T: Key>(
     with_item!(order, line.length, I => {
         let mut items = items::<T, I>(ctx, &line, order, how.consecutive)?;
         let items = items.slice();
-        let groups = Groups::new(ctx, op, items, shape, how, |f| {
-            runs::<T, I>(items, order, |first, length| {
-                f(first, length);
-                ControlFlow::Continue(())
-            })
-        })?;
-        // The groups' first items, moved to the front.
-        let mut kept = 0;
-        let mut last = None;
+        let make = |wanted: bool, shape: &[i64]| {
+            Tensor::empty(ctx, op, DType::I64, if wanted { shape } else { &[0] })
+        };
+        let inverse = make(how.inverse, shape)?;
+        let to_inverse = longs_mut(&inverse);
+        // Where each group begins; its first item moves to its number's place.
+        let mut starts = Scratch::<i64>::new(ctx, if how.counts { items.len() + 1 } else { 0 })?;
+        let starts = starts.slice();
+        let (mut groups, mut last) = (0, None);
         for i in 0..items.len() {
             let item = items[i];
-            if last != Some(item.key()) || order.is_nan::<T, I>(item) {
-                last = Some(item.key());
-                items[kept] = item;
-                kept += 1;
+            let key = item.key();
+            if last != Some(key) || order.is_nan::<T, I>(item) {
+                last = Some(key);
+                items[groups] = item;
+                if how.counts {
+                    starts[groups] = i as i64;
+                }
+                groups += 1;
+            }
+            if how.inverse {
+                to_inverse[item.place() as usize] = groups as i64 - 1;
             }
         }
-        let values = Tensor::empty(ctx, op, flat.dtype(), &[kept as i64])?;
-        let to = Line { first: values.place(), length: kept as i64, step: 1 };
-        let items: &[I] = &items[..kept];
-        ctx.for_ranges(kept as i64, 2.0, &|start, end| {
+        let counts = make(how.counts, &[groups as i64])?;
+        if how.counts {
+            starts[groups] = items.len() as i64;
+            for (to, pair) in longs_mut(&counts).iter_mut().zip(starts.windows(2)) {
+                *to = pair[1] - pair[0];
+            }
+        }
+        let values = Tensor::empty(ctx, op, flat.dtype(), &[groups as i64])?;
+        let to = Line { first: values.place(), length: groups as i64, step: 1 };
+        let items: &[I] = &items[..groups];
+        ctx.for_ranges(groups as i64, 2.0, &|start, end| {
             let items = &items[start as usize..end as usize];
             // SAFETY: the tensors stay alive; each range writes its own elements.
             unsafe { unpack::<T, I>(ctx.arch(), &line, order, items, start, Some(&to), None) };
         });
-        Ok([values, groups.inverse, groups.counts])
+        Ok([values, inverse, counts])
     })
 }
 

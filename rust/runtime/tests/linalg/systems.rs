@@ -314,3 +314,22 @@ fn what_is_refused() {
         Kind::Shape { .. }
     ));
 }
+
+/// Sizes that no memory holds: errors, whatever is asked.
+#[test]
+fn sizes_beyond_memory() {
+    let ctx = ctx(1);
+    let one = tensor(&ctx, DType::F32, &[1, 1], &[1.0]);
+    for (m, n) in [(1i64 << 31, 1i64 << 31), (1 << 40, 4), (4, 1 << 40), (1 << 20, 1 << 20)] {
+        let a = one.with_layout("test", one.layout().expand(&[m, n])).unwrap();
+        for op in [
+            Det, Inv, Cholesky, Qr, Svd, Svdvals, Eigh, Eigvalsh, Eig, Pinv, MatrixRank, LuFactor,
+            Lu,
+        ] {
+            fault(&ctx, op, &[&a], &[0]);
+        }
+        for op in [Solve, Lstsq, CholeskySolve, TriangularSolve, Kron] {
+            fault(&ctx, op, &[&a, &a], &[0, 0, 0]);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Sorting items digit by digit, from the lowest.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use super::items::Item;
 
 /// The most values of a digit.
@@ -88,15 +90,50 @@ fn short(digits: Digits) -> usize {
     160 * digits.passes()
 }
 
-/// Sorts items, which come in the order of their places, by their keys of `bits` bits; whether they end up in `spare`, which is as long.
-pub fn sort<I: Item>(items: &mut [I], spare: &mut [I], bits: u32) -> bool {
+/// Lines up to this length are sorted by counting, for each item, those before it.
+const TINY: usize = 32;
+const LANES: usize = 8;
+
+struct ByRank<'a, I> {
+    items: &'a [I],
+    to: &'a mut [I],
+}
+
+impl<I: Item> WithSimd for ByRank<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, _: V) {
+        let ByRank { items, to } = self;
+        for lanes in items.chunks(LANES) {
+            let mine: [I; LANES] = core::array::from_fn(|k| lanes[k.min(lanes.len() - 1)]);
+            let mut before = [0u64; LANES];
+            for item in items {
+                for (before, mine) in before.iter_mut().zip(&mine) {
+                    *before += u64::from(item < mine);
+                }
+            }
+            for (item, before) in lanes.iter().zip(before) {
+                to[before as usize] = *item;
+            }
+        }
+    }
+}
+
+/// Sorts items, which come in the order of their places, by their keys of `bits` bits; whether they
+/// end up in `spare`, which is as long.
+pub fn sort<I: Item>(arch: Arch, items: &mut [I], spare: &mut [I], bits: u32) -> bool {
     let n = items.len();
+    assert!(spare.len() >= n);
+    if n <= TINY {
+        arch.dispatch(ByRank { items, to: &mut spare[..n] });
+        return true;
+    }
     let digits = Digits::new(bits, n);
     if n < short(digits) {
         items.sort_unstable();
         return false;
     }
-    assert!(spare.len() >= n);
     let mut parts = [[0; MAX_BUCKETS]];
     let (mut from, mut to) = (items, spare);
     let mut moved = false;

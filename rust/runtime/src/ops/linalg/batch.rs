@@ -69,6 +69,11 @@ pub(super) fn check_square(op: &'static str, a: &Tensor) -> Result<usize> {
     }
 }
 
+/// A product of sizes, for the time that something takes.
+pub(super) fn volume<const N: usize>(sizes: [usize; N]) -> f64 {
+    sizes.iter().map(|n| *n as f64).product()
+}
+
 /// Size of a dimension counted from the last, which is 1.
 pub(super) fn last(t: &Tensor, d: usize) -> usize {
     t.shape()[t.rank() - d] as usize
@@ -266,10 +271,9 @@ impl Batch {
     ) -> Result<()> {
         let first: Mutex<Option<(i64, Fault)>> = Mutex::new(None);
         let run = |start: i64, end: i64| -> std::result::Result<(), (i64, Fault)> {
-            let room = Room::new(ctx, scratch).map_err(|e| (start, Fault::Other(e)))?;
+            let mut room = Room::new(ctx, scratch).map_err(|e| (start, Fault::Other(e)))?;
             for i in start..end {
-                // SAFETY: the stack of one matrix is gone when that of the next is made.
-                f(i, unsafe { room.stack() }).map_err(|fault| (i, fault))?;
+                f(i, room.stack()).map_err(|fault| (i, fault))?;
             }
             Ok(())
         };
@@ -316,16 +320,15 @@ struct Room {
 
 impl Room {
     fn new(ctx: &Context, request: StackReq) -> Result<Room> {
-        let bytes = request.unaligned_bytes_required();
+        // More than can be is refused as any other size that is not there.
+        let bytes = request.unaligned_bytes_required().min(isize::MAX as usize / 2);
         Ok(Room { storage: Storage::allocate(ctx.allocator(), bytes)? })
     }
 
-    /// # Safety
-    /// One at a time.
-    unsafe fn stack(&self) -> &mut MemStack {
+    fn stack(&mut self) -> &mut MemStack {
         let bytes = self.storage.bytes();
         let ptr = if bytes == 0 { std::ptr::dangling_mut() } else { self.storage.ptr() };
-        // SAFETY: the storage's bytes, which nobody else has.
+        // SAFETY: the storage's bytes, which nobody else has; the stack borrows them.
         let bytes = unsafe { std::slice::from_raw_parts_mut(ptr.cast::<MaybeUninit<u8>>(), bytes) };
         MemStack::new(bytes)
     }
@@ -334,7 +337,7 @@ impl Room {
 /// Columns as far apart as a decomposition likes them: apart from multiples of the page size, where
 /// a row's elements would fall into few cache lines.
 fn leading<T>(m: usize) -> usize {
-    if m * size_of::<T>() % 512 == 0 { m + 64 / size_of::<T>() } else { m }
+    if (m * size_of::<T>()).is_multiple_of(512) { m + 64 / size_of::<T>() } else { m }
 }
 
 /// What [`matrix`] takes of a stack.

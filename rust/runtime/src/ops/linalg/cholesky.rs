@@ -112,7 +112,7 @@ fn solve_steps(
     with_float!(dtype, T => {
         let (from, to) = (Mats::<T>::of(&wide), Mats::<T>::of(&out));
         let batch = Batch::new(&[&wide]);
-        let work = 60.0 + steps.len() as f64 * 0.2 * (n * n) as f64 * k as f64;
+        let work = 60.0 + steps.len() as f64 * 0.2 * volume([n, n, k]);
         let room = if n <= SMALL { matrix_scratch::<T>(n, n) } else { StackReq::EMPTY };
         batch.each(ctx, (op, &[a, b]), work, room, &|i, stack| {
             for how in steps {

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::tensor::Tensor;
 
 fn cost(n: usize) -> f64 {
-    1000.0 + 1.5 * (n * n) as f64 * n as f64
+    1000.0 + 1.5 * volume([n, n, n])
 }
 
 /// What [`decompose`] takes of a stack.
@@ -162,8 +162,7 @@ fn pair_up<T: Float>(u: MatRef<'_, T>, im: &[T], out: &mut [T]) {
             }
         }
         let scale = if greatest > 0.0 { greatest } else { 1.0 };
-        let sum: f64 =
-            (0..n).map(|i| part(i)).map(|(x, y)| (x / scale).hypot(y / scale).powi(2)).sum();
+        let sum: f64 = (0..n).map(part).map(|(x, y)| (x / scale).hypot(y / scale).powi(2)).sum();
         let length = scale * sum.sqrt();
         if !pair {
             turn = (1.0, 0.0);

@@ -57,7 +57,7 @@ pub(super) fn lstsq(
         let from = (Mats::<T>::of(&wide), Mats::<T>::of(&rhs));
         let to = (Mats::<T>::of(&x), Mats::<i64>::numbers(&rank), Mats::<T>::columns(&values));
         let batch = Batch::new(&[&wide, &rhs]);
-        let cost = svd::cost(m, n) + 0.5 * (m * n) as f64 * k as f64;
+        let cost = svd::cost(m, n) + 0.5 * volume([m, n, k]);
         let room = by_qr_scratch::<T>(m, n, k).or(by_svd_scratch::<T>(m, n, k));
         batch.each(ctx, (op, &[a, b]), cost, room, &|i, stack| {
             // SAFETY: operands' and the results' matrices.

@@ -340,7 +340,7 @@ pub(super) fn solve(
     with_float!(dtype, T => {
         let (from, rhs, to) = (Mats::<T>::of(&wide), Mats::<T>::of(&columns_of), Mats::<T>::of(&out));
         let batch = Batch::new(&[&wide, &columns_of]);
-        let work = cost(n) + 0.2 * (n * n) as f64 * k as f64;
+        let work = cost(n) + 0.2 * volume([n, n, k]);
         batch.each(ctx, (op, &[a, b]), work, scratch::<T>(n, n), &|i, stack| {
             let (mut lu, rest) = matrix::<T>(stack, n, n);
             let (pivots, _) = indices(rest, n);
@@ -399,7 +399,7 @@ pub(super) fn lu(ctx: &Context, op: &'static str, a: &Tensor) -> Result<[Tensor;
     with_float!(dtype, T => {
         let (to, places) = (Mats::<T>::of(&p), Mats::<i32>::columns(&rows));
         let loops = Batch::new(&[a]);
-        loops.each(ctx, (op, &[a]), (m * m) as f64, StackReq::new::<usize>(m + k), &|i, stack| {
+        loops.each(ctx, (op, &[a]), volume([m, m]), StackReq::new::<usize>(m + k), &|i, stack| {
             let (pivots, rest) = indices(stack, k);
             let (order_of, _) = indices(rest, m);
             // SAFETY: the results' matrices, each this task's.
@@ -462,7 +462,7 @@ pub(super) fn lu_solve(
         let (from, to) = (Mats::<T>::of(&lu), Mats::<T>::of(&out));
         let places = Mats::<i32>::of(&pivots);
         let batch = Batch::new(&[&lu, &pivots]);
-        let work = 60.0 + 0.2 * (n * n) as f64 * k as f64;
+        let work = 60.0 + 0.2 * volume([n, n, k]);
         batch.each(ctx, (op, &all), work, scratch::<T>(n, n), &|i, stack| {
             let (mut lu, rest) = matrix::<T>(stack, n, n);
             let (order_of, _) = indices(rest, n);

@@ -68,7 +68,7 @@ pub(super) fn qr(
         let (from, to) = (Mats::<T>::of(a), Mats::<T>::of(&r));
         let basis = (mode != QrMode::R).then(|| Mats::<T>::of(&q));
         let batch = Batch::new(&[a]);
-        let cost = 200.0 + 0.3 * (m * n) as f64 * cols as f64;
+        let cost = 200.0 + 0.3 * volume([m, n, cols]);
         batch.each(ctx, (op, &[a]), cost, factor_scratch::<T>(m, n, cols), &|i, stack| {
             // SAFETY: an operand's and the results' matrices.
             let (source, mut r) = unsafe { (from.at(batch.offset(0, i)), to.result(i)) };

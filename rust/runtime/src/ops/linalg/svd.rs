@@ -13,7 +13,7 @@ use crate::tensor::Tensor;
 
 /// Nanoseconds, roughly.
 pub(super) fn cost(m: usize, n: usize) -> f64 {
-    1500.0 + 2.0 * (m * n) as f64 * m.min(n) as f64
+    1500.0 + 2.0 * volume([m, n, m.min(n)])
 }
 
 /// What [`decompose`] takes of a stack.

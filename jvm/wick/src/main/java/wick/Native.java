@@ -14,7 +14,10 @@ package wick;
 public final class Native {
   private Native() {}
 
-  /** {@code raw >>> HINT_SHIFT}: 0 ask {@link #shape}, 1 shape of operand one, 2 of operand two. */
+  /**
+   * {@code raw >>> HINT_SHIFT}: 0 ask {@link #shape}, 1 shape of operand one, 2 of operand two, 3 the
+   * tensor is sparse: ask.
+   */
   public static final int HINT_SHIFT = 62;
 
   public static final long HANDLE_MASK = (1L << HINT_SHIFT) - 1;
@@ -40,7 +43,8 @@ public final class Native {
 
   /**
    * Code of an operation; families: unary binary ternary reduce along view index_kind create random variate
-   * matmul addmm linalg index index_put pair neural pick running interpolation.
+   * matmul addmm linalg index index_put pair neural pick running interpolation
+   * sparse.
    */
   public static native int opCode(String family, String name);
 
@@ -318,6 +322,24 @@ public final class Native {
       boolean inverse,
       boolean counts,
       long[] results);
+
+  // sparse tensors: what other methods do with them, they do where the operation is linear
+  public static native long sparseCoo(long indices, long values, long[] shape);
+
+  /**
+   * coalesce indices values to_dense to_sparse zeros_like (family sparse); {@code dims}: how many
+   * leading dimensions become sparse, -1 for all.
+   */
+  public static native long sparse(int op, long a, long dims);
+
+  /** The dense gradient at the coordinates of the input. */
+  public static native long sparseMask(long grad, long input);
+
+  /** Fills number of coordinates, 1 where they are coalesced, sparse dimensions, bytes. */
+  public static native void sparseInfo(long a, long[] out);
+
+  /** Coordinates and values as they are. */
+  public static native void sparseParts(long a, long[] results);
 
   // searching, counting, repeating
   public static native long searchsorted(

@@ -19,18 +19,39 @@ private[wick] object Printing {
   private object Codes { val narrow: Int = Native.opCode("view", "narrow") }
 
   /** The elements, then element type and shape. */
-  def show(t: STen): String = {
+  def show(t: STen): String = shown(t, Prefix)(s"$Prefix${elements(t)}, ")
+
+  /** Coordinates and values, how many there are, then element type and shape. */
+  def showSparse(t: STen): String = shown(t, "STen(sparse, ") {
+    implicit val scope: Scope = Scope.free
+    try {
+      val coalesced = t.isCoalesced
+      val raw = new Array[Long](2)
+      Native.sparseParts(t.handle, raw)
+      val Array(indices, values) = STen.ownAll(raw)
+      val pad = " " * Prefix.length
+      val order = if (coalesced) "" else ", uncoalesced"
+      s"STen(sparse,\n${pad}indices = ${elements(indices, 10)},\n" +
+        s"${pad}values = ${elements(values, 9)},\n${pad}nnz = ${indices.dims(1)}$order, "
+    } finally scope.release()
+  }
+
+  /** `text` and what is known of any tensor, also of one that is closed or unreadable. */
+  private def shown(t: STen, prefix: String)(text: => String): String = {
     val trailer = s"${t.dtypeUnchecked.name}, ${t.shapeText})"
-    if (t.isClosed) s"${Prefix}closed, $trailer"
+    if (t.isClosed) s"${prefix}closed, $trailer"
     else
-      try {
-        val plan = new Plan(t.dims)
-        val cells = Cells.format(fetch(t, plan), t.dtypeUnchecked)
-        s"$Prefix${render(plan, cells)}, $trailer"
-      } catch {
-        case _: ClosedTensorException => s"${Prefix}closed, $trailer" // by another thread, just now
-        case NonFatal(e)              => s"${Prefix}unreadable: ${e.getMessage}, $trailer"
+      try text + trailer
+      catch {
+        case _: ClosedTensorException => s"${prefix}closed, $trailer" // by another thread, just now
+        case NonFatal(e)              => s"${prefix}unreadable: ${e.getMessage}, $trailer"
       }
+  }
+
+  /** The elements, after so many characters of a line beyond the prefix. */
+  private def elements(t: STen, before: Int = 0): String = {
+    val plan = new Plan(t.dims)
+    render(plan, Cells.format(fetch(t, plan), t.dtypeUnchecked), Prefix.length + before)
   }
 
   /** Which elements are shown: of a dimension that is cut, `edge` at either end. */
@@ -118,7 +139,7 @@ private[wick] object Printing {
       into(at) = piece(i)
     }
 
-  private def render(plan: Plan, cells: Array[String]): String =
+  private def render(plan: Plan, cells: Array[String], before: Int): String =
     if (plan.rank == 0) cells(0).trim
     else if (plan.count == 0) "[]"
     else {
@@ -127,7 +148,7 @@ private[wick] object Printing {
       def cell(): String = { next += 1; cells(next - 1) }
 
       def row(d: Int): Unit = {
-        val indent = " " * (Prefix.length + d + 1)
+        val indent = " " * (before + d + 1)
         var line = indent.length
         out += '['
         def item(text: String, end: String): Unit = {
@@ -156,7 +177,7 @@ private[wick] object Printing {
       def block(d: Int): Unit =
         if (d == plan.rank - 1) row(d)
         else {
-          val between = "\n" * (plan.rank - 1 - d) + " " * (Prefix.length + d + 1)
+          val between = "\n" * (plan.rank - 1 - d) + " " * (before + d + 1)
           out += '['
           for (i <- 0 until plan.shown(d)) {
             if (i > 0) {

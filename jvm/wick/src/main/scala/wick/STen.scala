@@ -20,7 +20,7 @@ package wick
   * asked of a closed tensor, or an operation given one, is a [[ClosedTensorException]]; only
   * `toString` and `close` never throw. Equality is identity; `equalDeep` compares elements.
   */
-final class STen private[wick] (
+sealed class STen private[wick] (
     private[wick] val rawHandle: Long,
     private[wick] val dims: Array[Long],
     owner0: Scope,
@@ -41,7 +41,8 @@ final class STen private[wick] (
     with IndexOps
     with DropoutOps
     with SortOps
-    with SearchOps {
+    with SearchOps
+    with SparseOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
   // under the lock and read without: a thread that has not seen the end yet is told by the handle.
@@ -267,7 +268,8 @@ object STen
     with AttentionFunctions
     with ResampleFunctions
     with DropoutFunctions
-    with SortFunctions {
+    with SortFunctions
+    with SparseFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
@@ -308,34 +310,37 @@ object STen
   private[wick] def own(raw: Long)(implicit scope: Scope): STen = {
     val handle = raw & Native.HANDLE_MASK
     val slot = scope.enter(handle)
-    new STen(handle, Native.shape(handle), scope, slot)
+    made(raw, Native.shape(handle), scope, slot)
   }
 
   /** As `own(raw)` for a result whose shape is known; nobody writes to `dims` afterwards. */
   private[wick] def own(raw: Long, dims: Array[Long])(implicit scope: Scope): STen = {
     val handle = raw & Native.HANDLE_MASK
     val slot = scope.enter(handle)
-    new STen(handle, dims, scope, slot)
+    made(raw, dims, scope, slot)
   }
+
+  private def made(raw: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
+    if (raw >>> Native.HINT_SHIFT == 3L) new SparseSTen(raw & Native.HANDLE_MASK, dims, scope, slot)
+    else new STen(raw & Native.HANDLE_MASK, dims, scope, slot)
 
   /** As `own(raw)`, where the result's shape may be that of `a`. */
   private[wick] def own(raw: Long, a: STen)(implicit scope: Scope): STen = {
     val handle = raw & Native.HANDLE_MASK
     val slot = scope.enter(handle)
-    val dims = if (raw >>> Native.HINT_SHIFT == 1L) a.dims else Native.shape(handle)
-    new STen(handle, dims, scope, slot)
+    if (raw >>> Native.HINT_SHIFT == 1L) new STen(handle, a.dims, scope, slot)
+    else made(raw, Native.shape(handle), scope, slot)
   }
 
   /** As `own(raw)`, where the result's shape may be that of `a` or `b`. */
   private[wick] def own(raw: Long, a: STen, b: STen)(implicit scope: Scope): STen = {
     val handle = raw & Native.HANDLE_MASK
     val slot = scope.enter(handle)
-    val dims = (raw >>> Native.HINT_SHIFT).toInt match {
-      case 1 => a.dims
-      case 2 => b.dims
-      case _ => Native.shape(handle)
+    (raw >>> Native.HINT_SHIFT).toInt match {
+      case 1 => new STen(handle, a.dims, scope, slot)
+      case 2 => new STen(handle, b.dims, scope, slot)
+      case _ => made(raw, Native.shape(handle), scope, slot)
     }
-    new STen(handle, dims, scope, slot)
   }
 
   /** Owns the several results of one native method: either all become tensors or all are freed. */
@@ -352,4 +357,19 @@ object STen
     while (i < dims.length) { n *= dims(i); i += 1 }
     n
   }
+}
+
+/** A sparse tensor. Its handle stands for one in the native table, where every operation that does
+  * not know sparse tensors finds it out: nothing here but what it says of itself differs.
+  */
+private[wick] final class SparseSTen(rawHandle: Long, dims: Array[Long], owner: Scope, slot: Int)
+    extends STen(rawHandle, dims, owner, slot) {
+
+  override def options[S: Sc]: STenOptions = STenOptions(dtype, device, Layout.Sparse)
+  override def isSparse: Boolean = {
+    handle
+    true
+  }
+  override def numBytes: Long = SparseCalls.info(this)(3)
+  override def toString: String = Printing.showSparse(this)
 }

@@ -27,6 +27,7 @@ class LeakSuite extends FunSuite {
       STen.zeros(Seq(0, 3), STenOptions.d),
       STen.scalarDouble(1.5, STenOptions.d),
       STen.ones(Seq(1, 2, 4, 4), STenOptions.bf16),
+      STen.eye(3, STenOptions.d).toSparse,
       closed
     )
   }

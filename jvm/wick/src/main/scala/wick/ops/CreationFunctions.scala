@@ -215,6 +215,7 @@ private[wick] trait CreationFunctions {
   }
 
   private def fullLike[S: Sc](tensor: STen, kind: Int, bits: Long): STen = {
+    SparseCalls.dense("full_like", tensor)
     val dtype = (tensor.handle & Native.DTYPE_MASK).toInt
     STen.own(Native.full(dtype, tensor.dims, kind, bits), tensor.dims)
   }
@@ -222,8 +223,10 @@ private[wick] trait CreationFunctions {
   /** Ones, of the shape and element type of `tensor`. */
   def onesLike[S: Sc](tensor: STen): STen = fullLike(tensor, Native.INT, 1L)
 
-  /** Zeros, of the shape and element type of `tensor`. */
-  def zerosLike[S: Sc](tensor: STen): STen = fullLike(tensor, Native.INT, 0L)
+  /** Zeros, of the shape and element type of `tensor`; of a sparse one a sparse tensor. */
+  def zerosLike[S: Sc](tensor: STen): STen =
+    if (tensor.isSparse) STen.own(Native.sparse(SparseCalls.zerosLike, tensor.handle, -1L))
+    else fullLike(tensor, Native.INT, 0L)
 
   /** One number everywhere, of the shape and element type of `tensor`. */
   def fullLike[S: Sc](tensor: STen, value: Double): STen =
@@ -233,8 +236,10 @@ private[wick] trait CreationFunctions {
   def fullLike[S: Sc](tensor: STen, value: Long): STen = fullLike(tensor, Native.INT, value)
 
   /** Elements of any value, of the shape and element type of `tensor`. */
-  def emptyLike[S: Sc](tensor: STen): STen =
+  def emptyLike[S: Sc](tensor: STen): STen = {
+    SparseCalls.dense("empty_like", tensor)
     STen.own(Native.empty((tensor.handle & Native.DTYPE_MASK).toInt, tensor.dims), tensor.dims)
+  }
 
   /** The `n` by `n` matrix with ones on the main diagonal and zeros elsewhere. */
   def eye[S: Sc](n: Int, tensorOptions: STenOptions = STen.dOptions): STen = eye(n, n, tensorOptions)

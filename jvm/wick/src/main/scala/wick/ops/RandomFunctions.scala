@@ -136,8 +136,10 @@ private[wick] trait RandomFunctions {
     STen.own(generator.draw(n)((seeded, seed, offset) => Native.randperm(dtype, n, seeded, seed, offset)))
   }
 
-  private def like[S: Sc](op: Int, t: STen, p: Long, q: Long, generator: Generator): STen =
+  private def like[S: Sc](op: Int, t: STen, p: Long, q: Long, generator: Generator): STen = {
+    SparseCalls.dense("rand_like", t)
     RandomCalls.like(op, (t.handle & Native.DTYPE_MASK).toInt, t.dims, p, q, generator)
+  }
 
   /** As [[rand]], of the shape and element type of `tensor`. */
   def randLike[S: Sc](tensor: STen, generator: Generator = Generator.default): STen =

@@ -9,6 +9,9 @@ object IndexingOperations {
   private def pair(p: (STen, STen)): Seq[Any] = Seq(p._1, p._2)
   private def triple(p: (STen, STen, STen)): Seq[Any] = Seq(p._1, p._2, p._3)
 
+  private def sparse(c: Call)(implicit scope: Scope): STen =
+    STen.sparse_coo(c.t(0), c.t(1), c.longs(2), c.t(1).options)
+
   val table: Map[String, Op] = Map(
     "index_select" -> one(c => implicit s => c.t(0).indexSelect(c.long(1), c.t(2))),
     "gather" -> one(c => implicit s => c.t(0).gather(c.long(1), c.t(2))),
@@ -53,6 +56,13 @@ object IndexingOperations {
     "repeat_interleave.Tensor" -> one(c => implicit s => c.t(0).repeatInterleave(c.t(1), c.int(2))),
     "repeat_interleave.int" -> one(c => implicit s => c.t(0).repeatInterleave(c.long(1), c.int(2))),
     "repeat_interleave.counts" -> one(c => implicit s => c.t(0).repeatInterleave),
+    "sparse_to_dense" -> one(c => implicit s => sparse(c).toDense),
+    "sparse_coalesce" -> (c => {
+      implicit val scope: Scope = c.scope
+      val coalesced = sparse(c).coalesce
+      Seq(coalesced.indices, coalesced.values)
+    }),
+    "sparse_mm" -> one(c => implicit s => sparse(c).mm(c.t(3))),
     "cartesian_prod" -> one(c => implicit s => STen.cartesianProduct(c.tensors().toList))
   )
 }
