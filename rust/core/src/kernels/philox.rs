@@ -33,7 +33,8 @@ fn rounds(key: [u32; 2], counter: [u32; 4]) -> [u32; 4] {
     c.map(|w| w as u32)
 }
 
-fn halves(v: u64) -> [u32; 2] {
+/// The lower and the upper word.
+pub(super) fn halves(v: u64) -> [u32; 2] {
     [v as u32, (v >> 32) as u32]
 }
 

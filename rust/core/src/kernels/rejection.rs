@@ -45,10 +45,13 @@ struct Source {
 
 impl Source {
     fn new(seed: u64, offset: u64, element: u64) -> Source {
-        let halves = |v: u64| [v as u32, (v >> 32) as u32];
-        let [low, high] = halves(offset.wrapping_add(element / STEP));
+        let [low, high] = philox::halves(offset.wrapping_add(element / STEP));
         // 0 is the word of plain draws, 1 that of splits.
-        Source { key: halves(seed), counter: [low, high, (element % STEP) as u32, 2], spare: None }
+        Source {
+            key: philox::halves(seed),
+            counter: [low, high, (element % STEP) as u32, 2],
+            spare: None,
+        }
     }
 
     /// Uniform on (0, 1).

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::ops::array::contiguous;
 use crate::ops::elementwise::{Out, cast, run, types};
 use crate::ops::promote::{Arg, result_type};
+use crate::ops::softmax::sizes_along;
 use crate::tensor::Tensor;
 
 /// A row of two operands that broadcast.
@@ -96,17 +97,11 @@ pub fn softmax_backward(
     let compute = own.compute();
     let (g, y) = (dense(ctx, grad, compute)?, dense(ctx, result, compute)?);
     let out = Tensor::empty(ctx, name, compute, grad.shape())?;
-    let size = |sizes: &[i64]| sizes.iter().product();
-    let (before, after) = grad.shape().split_at(dim.min(grad.rank()));
     let kernel = SoftmaxBackward {
         arch: ctx.arch(),
         log,
         dtype: compute,
-        sizes: [
-            size(before),
-            after.first().copied().unwrap_or(1),
-            size(after.get(1..).unwrap_or(&[])),
-        ],
+        sizes: sizes_along(grad.shape(), dim),
         grad: g.view().start(),
         result: y.view().start(),
         out: out.view_mut().start(),

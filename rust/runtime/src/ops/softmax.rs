@@ -6,6 +6,7 @@ use wick_core::layout::wrap_dim;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::ops::backward::{back, dense};
 use crate::ops::elementwise::cast;
 use crate::tensor::Tensor;
 
@@ -27,28 +28,26 @@ pub fn softmax(
     // The kernel takes dense tensors of one float type; others are copied to that first.
     let compute = result.compute();
     let rounded = if result.is_half() && a.dtype() != result { &cast(ctx, a, result)? } else { a };
-    let input = if rounded.dtype() == compute && rounded.layout().is_contiguous() {
-        rounded.clone()
-    } else {
-        cast(ctx, rounded, compute)?
-    };
+    let input = dense(ctx, rounded, compute)?;
     let out = Tensor::empty(ctx, name, compute, a.shape())?;
-    let size = |sizes: &[i64]| sizes.iter().product();
-    let (before, after) = a.shape().split_at(dim.min(a.rank()));
     let kernel = Softmax {
         arch: ctx.arch(),
         log,
         dtype: compute,
-        sizes: [
-            size(before),
-            after.first().copied().unwrap_or(1),
-            size(after.get(1..).unwrap_or(&[])),
-        ],
+        sizes: sizes_along(a.shape(), dim),
         input: input.view().start(),
         out: out.view_mut().start(),
     };
     if out.numel() > 0 {
         ctx.run(&kernel);
     }
-    if compute == result { Ok(out) } else { cast(ctx, &out, result) }
+    back(ctx, out, result)
+}
+
+/// Elements before, along and after a dimension; a number is one line of one.
+pub(super) fn sizes_along(shape: &[i64], dim: usize) -> [i64; 3] {
+    let size = |sizes: &[i64]| sizes.iter().product();
+    let (before, after) = shape.split_at(dim.min(shape.len()));
+    let along = after.first().copied().unwrap_or(1);
+    [size(before), along, size(after.get(1..).unwrap_or(&[]))]
 }

@@ -13,6 +13,10 @@ object Fixtures {
       Native.full(dtype.number, shape.toArray, Native.FLOAT, java.lang.Double.doubleToRawLongBits(value))
     )
 
+  /** A tensor of a dtype from numbers in row-major order. */
+  def of(dtype: DType, shape: Long*)(values: Double*)(implicit scope: Scope): STen =
+    STen.own(Native.cast(STen.own(Native.fromDoubles(values.toArray, shape.toArray)).handle, dtype.number))
+
   /** The elements in row-major order. */
   def values(t: STen): List[Double] = {
     val out = new Array[Double](t.numel.toInt)

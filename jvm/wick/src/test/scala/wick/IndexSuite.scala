@@ -1,7 +1,7 @@
 package wick
 
 /** Selecting and writing by index and mask. */
-class IndexSuite extends munit.FunSuite {
+class IndexSuite extends CleanSuite {
   import Fixtures._
 
   private def longs(shape: Long*)(values: Long*)(implicit scope: Scope): STen =
@@ -9,19 +9,9 @@ class IndexSuite extends munit.FunSuite {
   private def vector(values: Long*)(implicit scope: Scope): STen = longs(values.size.toLong)(values: _*)
   private def bools(shape: Long*)(values: Int*)(implicit scope: Scope): STen =
     STen.own(Native.fromBooleans(values.map(_ != 0).toArray, shape.toArray))
-  private def of(dtype: DType, shape: Long*)(values: Double*)(implicit scope: Scope): STen =
-    STen.own(Native.cast(STen.own(Native.fromDoubles(values.toArray, shape.toArray)).handle, dtype.number))
   private def floats(shape: Long*)(values: Double*)(implicit scope: Scope): STen =
     of(DType.F32, shape: _*)(values: _*)
   private def arange(n: Int): Seq[Double] = (0 until n).map(_.toDouble)
-
-  /** What is left after a scope that ran all of this: nothing. */
-  private def clean(body: Scope => Unit): Unit = {
-    val before = Wick.memory
-    Scope.root(scope => body(scope))
-    assertEquals(Wick.memory.liveTensors, before.liveTensors)
-    assertEquals(Wick.memory.liveBytes, before.liveBytes)
-  }
 
   private def check(t: STen, shape: List[Long], expected: Double*): Unit = {
     assertEquals(t.shape, shape)

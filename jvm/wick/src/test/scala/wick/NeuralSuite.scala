@@ -3,23 +3,14 @@ package wick
 /** Neural operations through the public API: shapes, dtypes, errors, memory. Values are compared with
   * naive references in rust/runtime/tests/neural and with libtorch's in tests/golden.
   */
-class NeuralSuite extends munit.FunSuite {
+class NeuralSuite extends CleanSuite {
   import Fixtures._
 
-  private def of(dtype: DType, shape: Long*)(values: Double*)(implicit scope: Scope): STen =
-    STen.own(Native.cast(STen.own(Native.fromDoubles(values.toArray, shape.toArray)).handle, dtype.number))
   private def floats(shape: Long*)(values: Double*)(implicit scope: Scope): STen =
     of(DType.F32, shape: _*)(values: _*)
   private def ones(shape: Long*)(implicit scope: Scope): STen = STen.ones(shape.toList, STen.fOptions)
   private def longs(values: Long*)(implicit scope: Scope): STen =
     STen.own(Native.fromLongs(values.toArray, Array(values.size.toLong)))
-
-  private def clean(body: Scope => Unit): Unit = {
-    val before = Wick.memory
-    Scope.root(scope => body(scope))
-    assertEquals(Wick.memory.liveTensors, before.liveTensors)
-    assertEquals(Wick.memory.liveBytes, before.liveBytes)
-  }
 
   private def check(t: STen, shape: Seq[Long], expected: Double*): Unit = {
     assertEquals(t.shape, shape.toList)

@@ -1,24 +1,15 @@
 package wick
 
 /** Sorting, selection, quantiles, different elements. */
-class SortSuite extends munit.FunSuite {
+class SortSuite extends CleanSuite {
   import Fixtures._
 
   private val nan = Double.NaN
 
-  private def of(dtype: DType, shape: Long*)(values: Double*)(implicit scope: Scope): STen =
-    STen.own(Native.cast(STen.own(Native.fromDoubles(values.toArray, shape.toArray)).handle, dtype.number))
   private def floats(shape: Long*)(values: Double*)(implicit scope: Scope): STen =
     of(DType.F32, shape: _*)(values: _*)
   private def longs(values: Long*)(implicit scope: Scope): STen =
     STen.own(Native.fromLongs(values.toArray, Array(values.size.toLong)))
-
-  private def clean(body: Scope => Unit): Unit = {
-    val before = Wick.memory
-    Scope.root(scope => body(scope))
-    assertEquals(Wick.memory.liveTensors, before.liveTensors)
-    assertEquals(Wick.memory.liveBytes, before.liveBytes)
-  }
 
   private def check(t: STen, shape: Seq[Long], expected: Double*): Unit = {
     assertEquals(t.shape, shape.toList)
