@@ -140,6 +140,7 @@ fn class_of(error: &Error) -> &'static str {
         Kind::Device { .. } => "wick/DeviceException",
         Kind::Closed { .. } => "wick/ClosedTensorException",
         Kind::Sparse { .. } | Kind::Dense { .. } => "java/lang/IllegalArgumentException",
+        Kind::ReadOnly { .. } => "java/lang/UnsupportedOperationException",
         Kind::Format { .. } => "wick/FormatException",
         Kind::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
         Kind::Internal(_) => "wick/NativeException",

@@ -110,6 +110,11 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
+    /// Memory that no allocator gave, and that none takes back.
+    pub(crate) fn imported(ptr: NonNull<u8>, size: usize) -> Block {
+        Block { ptr, class: 0, size }
+    }
+
     /// Its first byte.
     pub fn ptr(&self) -> *mut u8 {
         self.ptr.as_ptr()

@@ -121,6 +121,9 @@ pub enum Kind {
     /// A dense tensor where a sparse one is wanted.
     #[error("{op}: {operand}: {expected}")]
     Dense { op: &'static str, operand: Operand, expected: Cow<'static, str> },
+    /// A tensor that may be read alone where one to write into is wanted.
+    #[error("{op}: {operand}: the tensor is read-only")]
+    ReadOnly { op: &'static str, operand: Operand },
     /// A file that cannot be read, or is not what it should be.
     #[error("{op}: {path}: {expected}")]
     Format { op: &'static str, path: String, expected: Cow<'static, str> },

@@ -137,7 +137,7 @@ pub fn take(allocator: &'static Allocator, bytes: usize) -> Option<Parts> {
 pub fn give(parts: Parts) {
     let Block { class, size, .. } = *parts.storage.block();
     // No weak references are made, so the only share stays the only one.
-    if size > SMALL || Arc::strong_count(&parts.storage) > 1 {
+    if size > SMALL || Arc::strong_count(&parts.storage) > 1 || !parts.storage.is_plain() {
         return;
     }
     // What other threads did with it before they let go has happened.

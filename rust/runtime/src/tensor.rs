@@ -20,11 +20,14 @@ pub struct Tensor {
     /// Always written. Without the values that a dtype leaves free, options and results of tensors
     /// are told apart by a pointer, and tensors are moved whole.
     dtype: MaybeUninit<DType>,
+    /// As the dtype, always written: 1 where operations must not write, 0 where they may.
+    read_only: MaybeUninit<u8>,
 }
 
 impl Clone for Tensor {
     fn clone(&self) -> Tensor {
-        Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), self.dtype())
+        let copy = Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), self.dtype());
+        copy.as_writable_as(self)
     }
 }
 
@@ -83,7 +86,32 @@ impl Tensor {
             storage: ManuallyDrop::new(storage),
             layout: ManuallyDrop::new(layout),
             dtype: MaybeUninit::new(dtype),
+            read_only: MaybeUninit::new(0),
         }
+    }
+
+    /// A tensor in memory that stays its giver's.
+    pub(crate) fn imported(storage: Storage, layout: Layout, dtype: DType) -> Tensor {
+        Tensor::of(Arc::new(storage), Arc::new(layout), dtype)
+    }
+
+    /// The same elements, which operations refuse to write through this tensor and its views.
+    pub fn read_only(&self) -> Tensor {
+        let mut copy = self.clone();
+        copy.read_only = MaybeUninit::new(1);
+        copy
+    }
+
+    /// Whether operations refuse to write through it.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        // SAFETY: `of`, which makes all tensors, writes it.
+        unsafe { self.read_only.assume_init() != 0 }
+    }
+
+    fn as_writable_as(mut self, parent: &Tensor) -> Tensor {
+        self.read_only = parent.read_only;
+        self
     }
 
     /// The same elements through another layout, which must stay inside the storage.
@@ -98,7 +126,8 @@ impl Tensor {
         if needed > size {
             return Err(fail(LayoutError::Storage { needed, size }));
         }
-        Ok(Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype()))
+        let view = Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype());
+        Ok(view.as_writable_as(self))
     }
 
     /// The same bytes as elements of another type.
@@ -109,7 +138,7 @@ impl Tensor {
         layout: std::result::Result<Layout, LayoutError>,
     ) -> Result<Tensor> {
         let whole = Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), dtype);
-        whole.with_layout(op, layout)
+        whole.as_writable_as(self).with_layout(op, layout)
     }
 
     /// Elements that the storage holds.
@@ -147,6 +176,11 @@ impl Tensor {
     /// The bytes it shares.
     pub fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// How many tensors share the bytes, this one included.
+    pub fn sharers(&self) -> usize {
+        Arc::strong_count(&self.storage)
     }
 
     /// Whether both see the same bytes (not necessarily the same elements of them).

@@ -6,6 +6,7 @@ pub mod conv;
 pub mod copy;
 pub mod creation;
 pub mod cumulative;
+pub mod dot;
 pub mod elementwise;
 pub mod embedding;
 pub mod fill;

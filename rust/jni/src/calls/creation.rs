@@ -3,7 +3,7 @@
 use jni::objects::{JClass, JLongArray};
 use jni::sys::{jdouble, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
-use wick_runtime::{Tensor, ops::creation};
+use wick_runtime::ops::creation;
 
 use super::sparse;
 use crate::array::longs;
@@ -39,7 +39,7 @@ fn empty<'l>(env: EnvUnowned<'l>, _: JClass<'l>, code: jint, shape: JLongArray<'
     let sizes = longs(&env, &shape);
     boundary(env, || {
         let rt = runtime();
-        rt.own(Tensor::empty(&rt.ctx, "empty", dtype("empty", code)?, &sizes?)?)
+        rt.own(creation::empty(&rt.ctx, dtype("empty", code)?, &sizes?)?)
     })
 }
 

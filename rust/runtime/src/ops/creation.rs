@@ -8,6 +8,7 @@ use wick_core::{DType, Layout, LayoutError};
 use crate::context::Context;
 use crate::error::{Error, Kind, Operand, Operands, Result};
 use crate::ops::array::item;
+use crate::ops::promote::check_open;
 use crate::tensor::Tensor;
 
 /// All elements one value, cast to the dtype.
@@ -18,8 +19,19 @@ pub fn full(ctx: &Context, dtype: DType, shape: &[i64], value: Scalar) -> Result
     Ok(out)
 }
 
+/// Elements to be written before they are read. They are any in a release build, and zeros in a
+/// debug build, so that what depends on them is seen to.
+pub fn empty(ctx: &Context, dtype: DType, shape: &[i64]) -> Result<Tensor> {
+    let out = Tensor::empty(ctx, "empty", dtype, shape)?;
+    if cfg!(debug_assertions) {
+        fill_values(ctx, &out, Scalar::Int(0));
+    }
+    Ok(out)
+}
+
 /// Sets all elements. Allowed on elements that share a place: they all get the one value.
 pub fn fill(ctx: &Context, a: &Tensor, value: Scalar) -> Result<()> {
+    check_open("fill_", a)?;
     check_value("fill_", a.dtype(), a.shape(), value)?;
     fill_values(ctx, a, value);
     Ok(())

@@ -9,7 +9,9 @@ use wick_core::{DType, Layout, Nest};
 
 use crate::context::Context;
 use crate::error::{Error, Kind, Operand, Result};
-use crate::ops::promote::{Arg, Overlap, can_cast, check_out, overlap, result_type};
+use crate::ops::promote::{
+    Arg, Overlap, can_cast, check_out, check_writable, overlap, result_type,
+};
 use crate::tensor::Tensor;
 
 /// Where a result goes.
@@ -441,13 +443,7 @@ pub fn copy(ctx: &Context, dst: &Tensor, src: &Tensor) -> Result<()> {
     let src = fits.map_err(|_| {
         Error::shape("copy_", &[dst, src], "the source does not broadcast to the target")
     })?;
-    if dst.layout().overlaps_itself() {
-        return Err(Error::shape(
-            "copy_",
-            &[dst],
-            "elements of the target share a place in memory: clone it first",
-        ));
-    }
+    check_writable("copy_", dst, &[])?;
     match overlap(dst, &src) {
         Overlap::Exact => {}
         Overlap::Partial => copy_values(ctx, dst, &copy_of(ctx, "copy_", &src)?),

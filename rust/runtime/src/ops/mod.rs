@@ -35,4 +35,5 @@ pub mod shape;
 pub mod softmax;
 pub mod sort;
 pub mod sparse;
+pub mod storage;
 pub mod unique;

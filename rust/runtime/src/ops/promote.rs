@@ -4,7 +4,7 @@ use wick_core::DType;
 use wick_core::dtype::Category;
 use wick_core::kernels::elementwise::Scalar;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::tensor::Tensor;
 
 /// An operand: a tensor, or a number, which yields to any tensor of its category.
@@ -102,12 +102,24 @@ pub fn check_out(
             format!("a result of type {dtype} cannot be written as {}", out.dtype()),
         ));
     }
+    check_writable(op, out, inputs)
+}
+
+/// The checks on a tensor whose elements an operation writes one by one: it may be written, and no
+/// two of its elements share a place.
+pub fn check_writable(op: &'static str, out: &Tensor, inputs: &[&Tensor]) -> Result<()> {
+    check_open(op, out)?;
     if out.layout().overlaps_itself() {
-        return Err(Error::shape(
-            op,
-            &all(),
-            "elements of the target share a place in memory: clone it first",
-        ));
+        let text = "elements of the target share a place in memory: clone it first";
+        return Err(Error::shape(op, &[&[out], inputs].concat(), text));
+    }
+    Ok(())
+}
+
+/// That a tensor is not read-only.
+pub fn check_open(op: &'static str, out: &Tensor) -> Result<()> {
+    if out.is_read_only() {
+        return Err(Kind::ReadOnly { op, operand: out.into() }.into());
     }
     Ok(())
 }

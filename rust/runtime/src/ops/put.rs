@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::ops::array::contiguous;
 use crate::ops::elementwise::{cast, copy_of, copy_values};
 use crate::ops::index::{Checked, at_least_1d, dimension, flat, layout, longs, with_stride};
-use crate::ops::promote::{Overlap, overlap};
+use crate::ops::promote::{Overlap, check_writable, overlap};
 use crate::tensor::Tensor;
 
 wick_core::named_ops! {
@@ -44,13 +44,7 @@ pub(super) fn target_of(
     if !in_place {
         return copy_of(ctx, op, a);
     }
-    if a.layout().overlaps_itself() {
-        return Err(Error::shape(
-            op,
-            &[a],
-            "elements of the target share a place in memory: clone it first",
-        ));
-    }
+    check_writable(op, a, &[])?;
     Ok(a.clone())
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Error, Kind, Operand, Operands, Result};
 use crate::ops::array::contiguous;
 use crate::ops::creation::check_value;
 use crate::ops::elementwise::copy;
+use crate::ops::promote::check_writable;
 use crate::tensor::Tensor;
 
 wick_core::named_ops! {
@@ -68,13 +69,7 @@ pub fn random_in_place(
     stream: Option<Stream>,
 ) -> Result<()> {
     let law = law(op, a.dtype(), a.shape(), p)?;
-    if a.layout().overlaps_itself() {
-        return Err(Error::shape(
-            op.name(),
-            &[a],
-            "elements of the target share a place in memory: clone it first",
-        ));
-    }
+    check_writable(op.name(), a, &[])?;
     if a.layout().is_contiguous() {
         draw(ctx, a, law, stream);
         return Ok(());

@@ -150,7 +150,11 @@ pub fn apply(ctx: &Context, op: ShapeOp, a: &Tensor, p: &[i64]) -> Result<Option
         ShapeOp::Alias => Ok(Some(a.clone())),
         ShapeOp::Index => view(index(a, p)?),
         ShapeOp::Contiguous => contiguous(ctx, a).map(Some),
-        ShapeOp::Clone => rearrange::clone(ctx, name, a).map(Some),
+        ShapeOp::Clone => {
+            let copy = rearrange::clone(ctx, name, a)?;
+            copy.storage().annotate(a.storage().annotation());
+            Ok(Some(copy))
+        }
         ShapeOp::Flip => rearrange::flip(ctx, a, p).map(Some),
         ShapeOp::RollFlat => rearrange::roll_flat(ctx, a, p[0]).map(Some),
         ShapeOp::Roll => rearrange::roll(ctx, a, &p[..p.len() / 2], &p[p.len() / 2..]).map(Some),

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::backward::{back, dense};
 use crate::ops::elementwise::copy;
+use crate::ops::promote::check_writable;
 use crate::tensor::Tensor;
 
 /// A tensor `[samples, channels, places…]`.
@@ -144,9 +145,8 @@ pub fn batch_norm(
     expect(op, "running mean", running.mean, x, &n)?;
     expect(op, "running variance", running.var, x, &n)?;
     for t in running.mean.iter().chain(running.var.iter()) {
-        if training && t.layout().overlaps_itself() {
-            let text = "elements of the running values share a place in memory: clone it first";
-            return Err(Error::shape(op, &[x, t], text));
+        if training {
+            check_writable(op, t, &[x])?;
         }
     }
     let count = sizes.samples * sizes.places;
