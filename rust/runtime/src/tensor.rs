@@ -1,6 +1,6 @@
 //! A tensor: a share of a storage, seen through a layout and a dtype.
 
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use wick_core::block::Place;
@@ -8,37 +8,36 @@ use wick_core::{DType, Layout, LayoutError, View, ViewMut};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::pool::{self, Parts};
+use crate::pool;
 use crate::storage::Storage;
 
-/// A value; clones and views share the storage, which goes with the last of them.
+/// What a tensor is.
 #[derive(Debug)]
-pub struct Tensor {
-    storage: ManuallyDrop<Arc<Storage>>,
-    /// Shared by results of one shape, so that a tensor is three words.
-    layout: ManuallyDrop<Arc<Layout>>,
-    /// Always written. Without the values that a dtype leaves free, options and results of tensors
-    /// are told apart by a pointer, and tensors are moved whole.
-    dtype: MaybeUninit<DType>,
-    /// As the dtype, always written: 1 where operations must not write, 0 where they may.
-    read_only: MaybeUninit<u8>,
+pub(crate) struct Record {
+    pub storage: Arc<Storage>,
+    /// Shared by results of one shape.
+    pub layout: Arc<Layout>,
+    dtype: DType,
+    /// Operations must not write.
+    read_only: bool,
 }
+
+/// A value; views share the storage, which goes with the last of them. One pointer, so that results
+/// of operations come back in registers.
+#[derive(Debug)]
+pub struct Tensor(ManuallyDrop<Arc<Record>>);
 
 impl Clone for Tensor {
     fn clone(&self) -> Tensor {
-        let copy = Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), self.dtype());
-        copy.as_writable_as(self)
+        Tensor(self.0.clone())
     }
 }
 
 impl Drop for Tensor {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: neither is used again.
-        let (storage, layout) = unsafe {
-            (ManuallyDrop::take(&mut self.storage), ManuallyDrop::take(&mut self.layout))
-        };
-        pool::give(Parts { storage, layout });
+        // SAFETY: it is not used again.
+        pool::give(unsafe { ManuallyDrop::take(&mut self.0) });
     }
 }
 
@@ -55,11 +54,11 @@ impl Tensor {
     /// A new tensor of another one's shape, which lies densely; its elements not yet written.
     pub(crate) fn empty_like(ctx: &Context, dtype: DType, dense: &Tensor) -> Result<Tensor> {
         let bytes = dense.numel() as usize * dtype.size();
-        let wanted = &dense.layout;
+        let wanted = &dense.0.layout;
         if wanted.offset() != 0 {
             return Tensor::new(ctx, dtype, bytes, |_| false, || Arc::new(wanted.at_start()));
         }
-        let same = |l: &Layout| std::ptr::eq(l, &***wanted) || l == &***wanted;
+        let same = |l: &Layout| std::ptr::eq(l, &**wanted) || l == &**wanted;
         Tensor::new(ctx, dtype, bytes, same, || Arc::clone(wanted))
     }
 
@@ -74,44 +73,53 @@ impl Tensor {
         layout: impl FnOnce() -> Arc<Layout>,
     ) -> Result<Tensor> {
         if let Some(kept) = pool::take(ctx.allocator(), bytes) {
-            let layout = if same(&kept.layout) { kept.layout } else { layout() };
-            return Ok(Tensor::of(kept.storage, layout, dtype));
+            // SAFETY: nobody else has a kept record.
+            let record = unsafe { &mut *Arc::as_ptr(&kept).cast_mut() };
+            if !same(&record.layout) {
+                record.layout = layout();
+            }
+            (record.dtype, record.read_only) = (dtype, false);
+            return Ok(Tensor(ManuallyDrop::new(kept)));
         }
         let storage = Arc::new(Storage::allocate(ctx.allocator(), bytes)?);
-        Ok(Tensor::of(storage, layout(), dtype))
+        Ok(Tensor::of(Record { storage, layout: layout(), dtype, read_only: false }))
     }
 
-    fn of(storage: Arc<Storage>, layout: Arc<Layout>, dtype: DType) -> Tensor {
-        Tensor {
-            storage: ManuallyDrop::new(storage),
-            layout: ManuallyDrop::new(layout),
-            dtype: MaybeUninit::new(dtype),
-            read_only: MaybeUninit::new(0),
+    fn of(record: Record) -> Tensor {
+        Tensor(ManuallyDrop::new(Arc::new(record)))
+    }
+
+    /// Another tensor of the same elements; a clone is the same tensor.
+    fn again(&self) -> Record {
+        let Record { storage, layout, dtype, read_only } = &**self.0;
+        Record {
+            storage: storage.clone(),
+            layout: layout.clone(),
+            dtype: *dtype,
+            read_only: *read_only,
         }
     }
 
     /// A tensor in memory that stays its giver's.
     pub(crate) fn imported(storage: Storage, layout: Layout, dtype: DType) -> Tensor {
-        Tensor::of(Arc::new(storage), Arc::new(layout), dtype)
+        let (storage, layout) = (Arc::new(storage), Arc::new(layout));
+        Tensor::of(Record { storage, layout, dtype, read_only: false })
+    }
+
+    /// Another tensor of the same elements.
+    pub fn alias(&self) -> Tensor {
+        Tensor::of(self.again())
     }
 
     /// The same elements, which operations refuse to write through this tensor and its views.
     pub fn read_only(&self) -> Tensor {
-        let mut copy = self.clone();
-        copy.read_only = MaybeUninit::new(1);
-        copy
+        Tensor::of(Record { read_only: true, ..self.again() })
     }
 
     /// Whether operations refuse to write through it.
     #[inline]
     pub fn is_read_only(&self) -> bool {
-        // SAFETY: `of`, which makes all tensors, writes it.
-        unsafe { self.read_only.assume_init() != 0 }
-    }
-
-    fn as_writable_as(mut self, parent: &Tensor) -> Tensor {
-        self.read_only = parent.read_only;
-        self
+        self.0.read_only
     }
 
     /// The same elements through another layout, which must stay inside the storage.
@@ -126,8 +134,7 @@ impl Tensor {
         if needed > size {
             return Err(fail(LayoutError::Storage { needed, size }));
         }
-        let view = Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype());
-        Ok(view.as_writable_as(self))
+        Ok(Tensor::of(Record { layout: Arc::new(layout), ..self.again() }))
     }
 
     /// The same bytes as elements of another type.
@@ -137,80 +144,78 @@ impl Tensor {
         dtype: DType,
         layout: std::result::Result<Layout, LayoutError>,
     ) -> Result<Tensor> {
-        let whole = Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), dtype);
-        whole.as_writable_as(self).with_layout(op, layout)
+        Tensor::of(Record { dtype, ..self.again() }).with_layout(op, layout)
     }
 
     /// Elements that the storage holds.
     pub fn capacity(&self) -> i64 {
-        (self.storage.bytes() / self.dtype().size()) as i64
+        (self.0.storage.bytes() / self.dtype().size()) as i64
     }
 
     /// Its element type.
     #[inline]
     pub fn dtype(&self) -> DType {
-        // SAFETY: `of`, which makes all tensors, writes it.
-        unsafe { self.dtype.assume_init() }
+        self.0.dtype
     }
 
     /// Shape, strides, offset.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.0.layout
     }
 
     /// Sizes, outermost first.
     pub fn shape(&self) -> &[i64] {
-        self.layout.shape()
+        self.0.layout.shape()
     }
 
     /// Number of dimensions.
     pub fn rank(&self) -> usize {
-        self.layout.rank()
+        self.0.layout.rank()
     }
 
     /// Number of elements.
     pub fn numel(&self) -> i64 {
-        self.layout.numel()
+        self.0.layout.numel()
     }
 
     /// The bytes it shares.
     pub fn storage(&self) -> &Storage {
-        &self.storage
+        &self.0.storage
     }
 
     /// How many tensors share the bytes, this one included.
     pub fn sharers(&self) -> usize {
-        Arc::strong_count(&self.storage)
+        Arc::strong_count(&self.0.storage)
     }
 
     /// Whether both see the same bytes (not necessarily the same elements of them).
     pub fn shares_storage(&self, other: &Tensor) -> bool {
-        Arc::ptr_eq(&self.storage, &other.storage)
+        Arc::ptr_eq(&self.0.storage, &other.0.storage)
     }
 
     /// Whether both have the same sizes.
     pub fn same_shape(&self, other: &Tensor) -> bool {
-        Arc::ptr_eq(&self.layout, &other.layout) || self.shape() == other.shape()
+        Arc::ptr_eq(&self.0.layout, &other.0.layout) || self.shape() == other.shape()
     }
 
     /// For kernels that have the layout in a nest: where the first element lies.
     pub fn place(&self) -> Place {
-        let offset = self.layout.byte_offset(self.dtype());
-        Place { start: self.storage.ptr().wrapping_offset(offset), dtype: self.dtype() }
+        let offset = self.0.layout.byte_offset(self.dtype());
+        Place { start: self.0.storage.ptr().wrapping_offset(offset), dtype: self.dtype() }
     }
 
     /// For kernels, to read.
     pub fn view(&self) -> View {
-        View { ptr: self.storage.ptr(), dtype: self.dtype(), layout: **self.layout }
+        View { ptr: self.0.storage.ptr(), dtype: self.dtype(), layout: *self.0.layout }
     }
 
     /// For kernels, to write. The operation has checked that elements do not overlap.
     pub fn view_mut(&self) -> ViewMut {
-        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype(), layout: **self.layout }
+        ViewMut { ptr: self.0.storage.ptr(), dtype: self.dtype(), layout: *self.0.layout }
     }
 
     /// Stretched to a shape that it broadcasts to.
     pub(crate) fn broadcast_to(&self, op: &'static str, shape: &[i64]) -> Result<Tensor> {
-        self.with_layout(op, self.layout.expand(shape))
+        self.with_layout(op, self.0.layout.expand(shape))
     }
 }
