@@ -202,6 +202,7 @@ fn dense<'a>(args: &[Arg<'a>]) -> Option<&'a Tensor> {
 fn alongside(target: &Tensor, result: DType, dense: &Tensor, args: &[Arg]) -> Option<bool> {
     let fits = target.same_shape(dense)
         && target.layout().is_contiguous()
+        && !target.is_read_only()
         && can_cast(result, target.dtype());
     let mut aliased = false;
     for t in args.iter().filter_map(|a| a.tensor()) {
