@@ -187,6 +187,11 @@ impl Context {
         });
     }
 
+    /// Runs a part of a kernel's window, which keeps the rules, on the caller.
+    pub fn run_part<K: Kernel>(&self, kernel: &K, part: &Window) {
+        run_part(kernel, part, ThreadInfo { id: 0, total: 1 });
+    }
+
     /// Runs `f(start, end)` over `[0, n)`, each iteration taking about `cost` nanoseconds.
     pub fn for_ranges(&self, n: i64, cost: f64, f: &(dyn Fn(i64, i64) + Sync)) {
         let window = Window::flat(n);
