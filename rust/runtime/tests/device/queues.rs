@@ -72,7 +72,11 @@ fn turns_are_in_order() {
             s.spawn(|| {
                 for _ in 0..50 {
                     // Only one at a time: no lock waits.
-                    queue.turn(|| Ok(()), || Ok(*sum.try_lock().unwrap() += 1)).unwrap();
+                    let add = || {
+                        *sum.try_lock().unwrap() += 1;
+                        Ok(())
+                    };
+                    queue.turn(|| Ok(()), add).unwrap();
                 }
             });
         }
