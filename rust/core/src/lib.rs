@@ -3,6 +3,7 @@
 #![no_std]
 
 pub mod block;
+pub mod border;
 pub mod dtype;
 pub mod kernels;
 pub mod layout;
@@ -13,6 +14,7 @@ pub mod scalar;
 pub mod view;
 pub mod window;
 
+pub use border::{Access, Border, BorderMode, Rect, Sides};
 pub use dtype::{Bool, DType, Element};
 pub use layout::{Layout, LayoutError, MAX_RANK};
 pub use nest::Nest;
@@ -20,4 +22,4 @@ pub use number::Number;
 pub use pulp::Arch;
 pub use scalar::Real;
 pub use view::{View, ViewMut};
-pub use window::{Dim, Kernel, ThreadInfo, Window};
+pub use window::{Dim, Kernel, Rule, ThreadInfo, Window};
