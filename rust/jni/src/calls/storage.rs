@@ -6,7 +6,6 @@ use jni::objects::{Global, JByteArray, JByteBuffer, JClass, JDoubleArray, JLongA
 use jni::sys::{jboolean, jdouble, jint, jlong, jsize};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::Error;
-use wick_runtime::ops::promote::check_open;
 use wick_runtime::ops::storage;
 
 use crate::array::{Primitive, fill_doubles, length, longs, same};
@@ -183,7 +182,7 @@ fn read_bytes<'l>(
     boundary(env, || {
         let x = runtime().pin("bytes", a)?;
         let count = room(&inner, &out, count)?;
-        let bytes = storage::byte_range("bytes", &x, from, count as i64)?;
+        let bytes = storage::bytes("bytes", &x, from, count as i64)?;
         // SAFETY: so many bytes of a live array and of a pinned tensor.
         unsafe { i8::set(&inner, out.as_raw(), bytes.cast(), count) };
         Ok::<_, Error>(())
@@ -202,9 +201,8 @@ fn write_bytes<'l>(
     let inner = same(&env);
     boundary(env, || {
         let x = runtime().pin("bytes", a)?;
-        check_open("bytes", &x)?;
         let count = room(&inner, &data, count)?;
-        let bytes = storage::byte_range("bytes", &x, from, count as i64)?;
+        let bytes = storage::bytes_mut("bytes", &x, from, count as i64)?;
         // SAFETY: so many bytes of a live array and of a pinned tensor.
         unsafe { i8::get(&inner, data.as_raw(), bytes.cast(), count) };
         Ok::<_, Error>(())

@@ -1,6 +1,6 @@
 package wick
 
-import java.io.{IOException, InputStream, OutputStream}
+import java.io.{InputStream, IOException, OutputStream}
 import java.nio.file.{AtomicMoveNotSupportedException, Files, Path, StandardCopyOption, StandardOpenOption}
 import java.nio.{ByteBuffer, ByteOrder}
 import java.util.zip.CRC32
@@ -70,7 +70,8 @@ private[wick] object Serial {
     val Header(kind, shape, checked) = readHeader(source)
     val dtype = kind.getOrElse(fail("a shape, expected a tensor"))
     val bytes = size(shape, dtype)
-    if (bytes > source.left) fail(s"$dtype ${shape.mkString("[", ", ", "]")}: $bytes bytes expected, ${source.left} left")
+    if (bytes > source.left)
+      fail(s"$dtype ${shape.mkString("[", ", ", "]")}: $bytes bytes expected, ${source.left} left")
     val dims = shape.toArray
     val raw = Native.empty(dtype.number, dims)
     try {
@@ -106,7 +107,8 @@ private[wick] object Serial {
 
   private def size(shape: List[Long], dtype: DType): Long = {
     def times(a: Long, b: Long): Long = {
-      if (Math.multiplyHigh(a, b) != 0 || a * b < 0) fail(s"${shape.mkString("[", ", ", "]")}: more than 2^63 - 1 bytes")
+      if (Math.multiplyHigh(a, b) != 0 || a * b < 0)
+        fail(s"${shape.mkString("[", ", ", "]")}: more than 2^63 - 1 bytes")
       a * b
     }
     shape.find(_ < 0).foreach(size => fail(s"${shape.mkString("[", ", ", "]")}: size $size is negative"))

@@ -44,7 +44,9 @@ class ImportSuite extends CleanSuite {
 
   test("AC-50: null, heap, short, misaligned and foreign-endian buffers are refused") {
     clean { implicit scope =>
-      def refused[E <: Throwable](buffer: ByteBuffer, shape: List[Long])(implicit c: scala.reflect.ClassTag[E]): String =
+      def refused[E <: Throwable](buffer: ByteBuffer, shape: List[Long])(implicit
+          c: scala.reflect.ClassTag[E]
+      ): String =
         intercept[E](STen.importBuffer(buffer, shape, STenOptions.f)).getMessage
       assert(refused[ShapeException](null, List(1L)).contains("null"))
       assert(refused[ShapeException](ByteBuffer.allocate(16).order(ByteOrder.nativeOrder), List(1L)).contains("direct"))
@@ -59,7 +61,11 @@ class ImportSuite extends CleanSuite {
       assert(refused[DTypeException](direct(16).order(foreign), List(4L)).contains("nativeOrder"))
       for ((address, bytes) <- List((0L, 16L), (8L, 3L), (8L, -1L), (6L, 16L)))
         intercept[IllegalArgumentException](STen.importAddress(address, bytes, List(1), STenOptions.f, null))
-      intercept[IllegalArgumentException](STen.importBuffer(direct(8), List(1), STenOptions.f.copy(layout = Layout.Sparse)))
+      intercept[IllegalArgumentException](STen.importBuffer(
+        direct(8),
+        List(1),
+        STenOptions.f.copy(layout = Layout.Sparse)
+      ))
       ()
     }
   }

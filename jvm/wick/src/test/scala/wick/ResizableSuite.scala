@@ -57,7 +57,6 @@ class ResizableSuite extends CleanSuite {
 
   test("DL-25: memory grows where it must, and shrinks when it is told to") {
     clean { implicit scope =>
-      val before = Wick.memory.liveBytes
       val t = ResizableSTen(List(10, 100), STenOptions.f)
       t.tensor.copyFrom(counted(10, 100))
       t.tensor.annotation = "kept"
@@ -67,7 +66,7 @@ class ResizableSuite extends CleanSuite {
       assertEquals(values(t.tensor), (0 until 100).map(_.toDouble).toList)
       t.setSize(1000)
       assertEquals(Native.address(t.tensor.handle), address)
-      assertEquals(t.tensor(999).toDouble, 999.0)
+      assertEquals(values(t.tensor).last, 999.0)
 
       val old = t.tensor
       t.setSize(2, 1000)
@@ -76,12 +75,13 @@ class ResizableSuite extends CleanSuite {
       t.copySize(counted(3, 4))
       assertEquals((t.shape, t.capacity), (List(3L, 4L), 2000L))
       t.tensor.copyFrom(counted(3, 4))
+      val large = Wick.memory.liveBytes
       t.shrinkToFit()
+      assert(large - Wick.memory.liveBytes > 7000)
       assertEquals((t.capacity, values(t.tensor)), (12L, (0 until 12).map(_.toDouble).toList))
       assertEquals(t.tensor.annotation, "kept")
       t.clear()
       assertEquals((t.numel, t.capacity, t.tensor.annotation), (0L, 0L, null): (Long, Long, Any))
-      assert(Wick.memory.liveBytes - before < 4000)
       t.setSize(2, 2)
       assertEquals(t.capacity, 4L)
     }
@@ -107,7 +107,10 @@ class ResizableSuite extends CleanSuite {
       assertEquals(t.capacity, 100L)
       intercept[ShapeException](t.setSize(-1))
       intercept[ShapeException](t.setSize(1L << 62, 4))
-      intercept[OutOfNativeMemoryError](t.setSize(1L << 55))
+      val exhausted =
+        try { t.setSize(1L << 55); false }
+        catch { case _: OutOfNativeMemoryError => true } // no exception to munit, but an error of the machine
+      assert(exhausted)
       assertEquals(t.shape, List(100L))
     }
   }
@@ -178,13 +181,14 @@ class ResizableSuite extends CleanSuite {
   test("DL-31: a read-only view sees writes and makes none") {
     clean { implicit scope =>
       val t = counted(6)
+      val holders = t.storageRefCount
       val r = AliasSpec(2, 2).readOnly(t, 1)
+      assertEquals(t.storageRefCount, holders + 1)
       t.fill_(4.0)
       assertEquals(values(r), List.fill(4)(4.0))
       intercept[UnsupportedOperationException](r.fill_(1.0))
       intercept[UnsupportedOperationException](r.t += 1.0)
       assertEquals(values(t), List.fill(6)(4.0))
-      assertEquals(t.storageRefCount, 2L)
     }
   }
 

@@ -110,7 +110,8 @@ class SerialSuite extends CleanSuite {
         bad(i) = (bad(i) ^ bit).toByte
         refused(bad)
       }
-      def changed(at: Int, to: Int): Array[Byte] = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN).putInt(at, to).array
+      def changed(at: Int, to: Int): Array[Byte] =
+        ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN).putInt(at, to).array
       assert(refused(changed(8, 2)).contains("version 2: expected 1"))
       assert(refused(changed(good.length - 4, 0)).contains("checksum"))
       assert(refused(changed(20, 6)).contains("checksum"))
@@ -171,7 +172,11 @@ class SerialSuite extends CleanSuite {
 
       val good = dlibTensor(2, List(2, 1, 1, 1), List(1f, 2f))
       for (n <- 1 until good.length) intercept[FormatException](STen.read(in(good.take(n))))
-      assert(intercept[FormatException](STen.read(in(dlibTensor(3, List(1, 1, 1, 1), List(1f))))).getMessage.contains("version 3"))
+      assert(intercept[FormatException](STen.read(in(dlibTensor(
+        3,
+        List(1, 1, 1, 1),
+        List(1f)
+      )))).getMessage.contains("version 3"))
       intercept[FormatException](STen.read(in(dlibTensor(2, List(-1, 1, 1, 1), List(1f)))))
       intercept[FormatException](STen.read(in(dlibTensor(2, List(1L << 40, 1L << 40, 1, 1), List(1f)))))
       intercept[FormatException](STen.read(in(dlib(2) ++ Array[Byte](9, 1, 1, 1, 1, 1, 1, 1, 1, 1))))
