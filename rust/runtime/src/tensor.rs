@@ -7,6 +7,7 @@ use wick_core::block::Place;
 use wick_core::{DType, Layout, LayoutError, View, ViewMut};
 
 use crate::context::Context;
+use crate::device::{self, Access, Device};
 use crate::error::{Error, Result};
 use crate::pool;
 use crate::storage::Storage;
@@ -20,6 +21,8 @@ pub(crate) struct Record {
     dtype: DType,
     /// Operations must not write.
     read_only: bool,
+    /// Where it is computed: the storage's home, or its second device.
+    device: u32,
 }
 
 /// A value; views share the storage, which goes with the last of them. One pointer, so that results
@@ -78,32 +81,32 @@ impl Tensor {
             if !same(&record.layout) {
                 record.layout = layout();
             }
-            (record.dtype, record.read_only) = (dtype, false);
+            (record.dtype, record.read_only, record.device) = (dtype, false, ctx.number());
             return Ok(Tensor(ManuallyDrop::new(kept)));
         }
         let storage = Arc::new(Storage::allocate(ctx.allocator(), bytes)?);
-        Ok(Tensor::of(Record { storage, layout: layout(), dtype, read_only: false }))
+        Ok(Tensor::fresh(storage, layout(), dtype))
     }
 
     fn of(record: Record) -> Tensor {
         Tensor(ManuallyDrop::new(Arc::new(record)))
     }
 
+    fn fresh(storage: Arc<Storage>, layout: Arc<Layout>, dtype: DType) -> Tensor {
+        let device = storage.home();
+        Tensor::of(Record { storage, layout, dtype, read_only: false, device })
+    }
+
     /// Another tensor of the same elements; a clone is the same tensor.
     fn again(&self) -> Record {
-        let Record { storage, layout, dtype, read_only } = &**self.0;
-        Record {
-            storage: storage.clone(),
-            layout: layout.clone(),
-            dtype: *dtype,
-            read_only: *read_only,
-        }
+        let Record { storage, layout, dtype, read_only, device } = &**self.0;
+        let (storage, layout) = (storage.clone(), layout.clone());
+        Record { storage, layout, dtype: *dtype, read_only: *read_only, device: *device }
     }
 
     /// A tensor in memory that stays its giver's.
     pub(crate) fn imported(storage: Storage, layout: Layout, dtype: DType) -> Tensor {
-        let (storage, layout) = (Arc::new(storage), Arc::new(layout));
-        Tensor::of(Record { storage, layout, dtype, read_only: false })
+        Tensor::fresh(Arc::new(storage), Arc::new(layout), dtype)
     }
 
     /// Another tensor of the same elements.
@@ -198,20 +201,95 @@ impl Tensor {
         Arc::ptr_eq(&self.0.layout, &other.0.layout) || self.shape() == other.shape()
     }
 
-    /// For kernels that have the layout in a nest: where the first element lies.
-    pub fn place(&self) -> Place {
+    /// The number of the device that it is computed on.
+    pub fn device(&self) -> u32 {
+        self.0.device
+    }
+
+    /// Where the storage begins on the tensor's device, the elements being right there. What cannot be
+    /// made right is an error that is raised (see `device::attempt`).
+    #[inline]
+    fn reach(&self, access: Access) -> *mut u8 {
+        if self.0.storage.mirror().is_none() {
+            self.0.storage.ptr()
+        } else {
+            self.reach_mirrored(access)
+        }
+    }
+
+    #[cold]
+    fn reach_mirrored(&self, access: Access) -> *mut u8 {
+        // What is written through a part of the storage leaves the rest to be kept.
+        let access = match access {
+            Access::Overwrite if !self.covers_storage() => Access::Write,
+            access => access,
+        };
+        self.0.storage.reach(self.0.device, access).unwrap_or_else(|e| device::raise(e))
+    }
+
+    fn covers_storage(&self) -> bool {
+        self.0.layout.is_contiguous()
+            && self.numel() as usize * self.dtype().size() == self.0.storage.bytes()
+    }
+
+    #[inline]
+    fn place_for(&self, access: Access) -> Place {
         let offset = self.0.layout.byte_offset(self.dtype());
-        Place { start: self.0.storage.ptr().wrapping_offset(offset), dtype: self.dtype() }
+        Place { start: self.reach(access).wrapping_offset(offset), dtype: self.dtype() }
+    }
+
+    /// For kernels that have the layout in a nest, to read: where the first element lies.
+    #[inline]
+    pub fn place(&self) -> Place {
+        self.place_for(Access::Read)
+    }
+
+    /// As [`Tensor::place`], to write.
+    #[inline]
+    pub fn place_mut(&self) -> Place {
+        self.place_for(Access::Write)
     }
 
     /// For kernels, to read.
     pub fn view(&self) -> View {
-        View { ptr: self.0.storage.ptr(), dtype: self.dtype(), layout: *self.0.layout }
+        View { ptr: self.reach(Access::Read), dtype: self.dtype(), layout: *self.0.layout }
     }
 
     /// For kernels, to write. The operation has checked that elements do not overlap.
     pub fn view_mut(&self) -> ViewMut {
-        ViewMut { ptr: self.0.storage.ptr(), dtype: self.dtype(), layout: *self.0.layout }
+        ViewMut { ptr: self.reach(Access::Write), dtype: self.dtype(), layout: *self.0.layout }
+    }
+
+    /// For kernels that write every element and read none.
+    pub fn view_over(&self) -> ViewMut {
+        ViewMut { ptr: self.reach(Access::Overwrite), dtype: self.dtype(), layout: *self.0.layout }
+    }
+
+    /// The same elements computed on another device: the storage gets a second place there, and what
+    /// is written on either shows on both.
+    pub fn on(&self, op: &'static str, device: &Arc<Device>) -> Result<Tensor> {
+        self.0.storage.spread(op, device)?;
+        Ok(Tensor::of(Record { device: device.number(), ..self.again() }))
+    }
+
+    /// Begins to make the elements right on the tensor's device without waiting for it.
+    pub fn prefetch(&self, op: &'static str) -> Result<()> {
+        self.0.storage.prefetch(op, self.0.device)
+    }
+
+    /// Whether the elements are right on a device, so that an access there waits for nothing.
+    pub fn is_ready(&self, device: u32) -> bool {
+        self.0.storage.is_right(device)
+    }
+
+    /// Makes the elements undefined until all of them are written; false, and nothing, where the
+    /// tensor is not the whole of its storage.
+    pub fn discard(&self, op: &'static str) -> Result<bool> {
+        let whole = self.covers_storage();
+        if whole {
+            self.0.storage.discard(op)?;
+        }
+        Ok(whole)
     }
 
     /// Stretched to a shape that it broadcasts to.

@@ -17,6 +17,7 @@ mod search;
 mod shape;
 mod sort;
 mod sparse;
+mod storage;
 
 use crate::Methods;
 
@@ -37,6 +38,7 @@ pub const ALL: &[Methods] = &[
     shape::METHODS,
     sort::METHODS,
     sparse::METHODS,
+    storage::METHODS,
     search::METHODS,
 ];
 

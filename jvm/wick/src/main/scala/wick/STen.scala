@@ -42,7 +42,8 @@ sealed class STen private[wick] (
     with DropoutOps
     with SortOps
     with SearchOps
-    with SparseOps {
+    with SparseOps
+    with StorageOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
   // under the lock and read without: a thread that has not seen the end yet is told by the handle.
@@ -100,6 +101,12 @@ sealed class STen private[wick] (
       owner = to
       if (birth != null) birth.scope = to.describe
     }
+
+  /** The scope that owns this tensor now. */
+  private[wick] def currentOwner: Scope = synchronized {
+    if (isClosed) throw closedError
+    owner
+  }
 
   private def closedError: ClosedTensorException = {
     val cause = slot match {
@@ -269,7 +276,8 @@ object STen
     with ResampleFunctions
     with DropoutFunctions
     with SortFunctions
-    with SparseFunctions {
+    with SparseFunctions
+    with StorageFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
