@@ -111,9 +111,15 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// Memory that no allocator gave, and that none takes back.
-    pub(crate) fn imported(ptr: NonNull<u8>, size: usize) -> Block {
-        Block { ptr, class: 0, size }
+    /// Memory that no allocator gave, and that none takes back; `index` is its giver's. It counts as
+    /// large, so that no pool keeps it.
+    pub(crate) fn at(ptr: NonNull<u8>, index: u32) -> Block {
+        Block { ptr, class: index, size: usize::MAX }
+    }
+
+    /// The giver's index of memory that no allocator gave.
+    pub(crate) fn planned(&self) -> Option<u32> {
+        (self.size == usize::MAX).then_some(self.class)
     }
 
     /// Its first byte.

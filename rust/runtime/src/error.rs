@@ -107,6 +107,9 @@ pub enum Kind {
     /// A matrix that an operation cannot do its work on: singular, not finite, not converging.
     #[error("{op}: {operands}{expected}")]
     Linalg { op: &'static str, operands: Operands, expected: Cow<'static, str> },
+    /// Something that is not in the state that the call needs.
+    #[error("{op}: {expected}")]
+    State { op: &'static str, expected: Cow<'static, str> },
     /// A device that is not there, or operands on two.
     #[error("{op}: {expected}")]
     Device { op: &'static str, expected: Cow<'static, str> },

@@ -8,6 +8,7 @@ pub mod error;
 pub mod handle;
 pub mod ops;
 mod parts;
+pub mod plan;
 mod pool;
 mod reader;
 mod slots;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::alloc::{Allocator, Block, SMALL, SMALL_CLASSES, class_of};
+use crate::plan::trace;
 use crate::tensor::Record;
 
 /// Bytes that one thread keeps.
@@ -57,17 +58,20 @@ impl Pool {
         self.classes.iter_mut().for_each(Vec::clear);
     }
 
-    /// Makes it the pool of an allocator, emptied where it should be.
+    /// Makes it the pool of an allocator, emptied where it should be; false where the thread's
+    /// storages are watched, which go by the pool then.
     #[inline]
-    fn attune(&mut self, to: &'static Allocator) {
+    fn attune(&mut self, to: &'static Allocator) -> bool {
         let emptied = to.pools().emptied.load(Relaxed);
-        if self.emptied != emptied || self.of.is_none_or(|of| !std::ptr::eq(of, to)) {
-            self.change(to, emptied);
-        }
+        self.emptied == emptied && self.of.is_some_and(|of| std::ptr::eq(of, to))
+            || self.change(to, emptied)
     }
 
     #[cold]
-    fn change(&mut self, to: &'static Allocator, emptied: usize) {
+    fn change(&mut self, to: &'static Allocator, emptied: usize) -> bool {
+        if trace::active() {
+            return false;
+        }
         self.empty();
         if self.of.is_none_or(|of| !std::ptr::eq(of, to)) {
             self.leave();
@@ -75,6 +79,7 @@ impl Pool {
             self.of = Some(to);
         }
         self.emptied = emptied;
+        true
     }
 
     fn leave(&mut self) {
@@ -117,7 +122,9 @@ pub fn take(allocator: &'static Allocator, bytes: usize) -> Option<Arc<Record>> 
     }
     let (class, size) = class_of(bytes);
     let mut pool = own()?;
-    pool.attune(allocator);
+    if !pool.attune(allocator) {
+        return None;
+    }
     let record = pool.classes[class].pop()?;
     pool.keep(-(size as isize));
     record.storage.set_bytes(bytes);
@@ -137,9 +144,16 @@ pub fn give(record: Arc<Record>) {
     fence(Acquire);
     // A thread that is ending has no pool.
     let Some(mut pool) = own() else { return };
-    pool.attune(record.storage.allocator());
-    if pool.keep(size as isize) {
+    if pool.attune(record.storage.allocator()) && pool.keep(size as isize) {
         pool.classes[class as usize].push(record);
+    }
+}
+
+/// Empties this thread's pool, which is no allocator's then.
+pub fn leave() {
+    if let Some(mut pool) = own() {
+        pool.empty();
+        pool.leave();
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::alloc::{Allocator, Block};
 use crate::device::Mirror;
 use crate::error::Result;
+use crate::plan::trace;
 
 /// Owner of imported memory: dropped when no tensor sees the memory any more, on whichever thread.
 pub type Giver = Box<dyn Any + Send + Sync>;
@@ -42,7 +43,10 @@ impl std::fmt::Debug for Storage {
 impl Storage {
     /// `bytes` uninitialised bytes.
     pub fn allocate(allocator: &'static Allocator, bytes: usize) -> Result<Storage> {
-        let block = allocator.allocate(bytes)?;
+        let block = match trace::active() {
+            false => allocator.allocate(bytes)?,
+            true => trace::allocate(allocator, bytes)?,
+        };
         let (bytes, extras) = (AtomicUsize::new(bytes), OnceLock::new());
         Ok(Storage { block, bytes, allocator, extras })
     }
@@ -60,7 +64,7 @@ impl Storage {
     ) -> Storage {
         let extras = Extras { giver: Some(giver), ..Extras::default() };
         Storage {
-            block: Block::imported(ptr, bytes),
+            block: Block::at(ptr, 0),
             bytes: AtomicUsize::new(bytes),
             allocator,
             extras: OnceLock::from(Box::new(extras)),
@@ -136,7 +140,10 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        if !self.is_imported() {
+        if trace::active() {
+            trace::freed(&self.block);
+        }
+        if self.block.planned().is_none() {
             self.allocator.free(&self.block);
         }
     }

@@ -1,0 +1,146 @@
+//! The memory of runs: so many equal pools, each leased to one run at a time.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use super::planner::Owner;
+use crate::alloc::ALIGN;
+use crate::context::Context;
+use crate::error::{Error, Kind, Result};
+use crate::storage::Storage;
+
+/// One pool: a storage for each block of the plan.
+type Pool = Vec<Storage>;
+
+/// Equal pools. A run that finds none free waits for one.
+pub struct PoolSet {
+    state: Mutex<State>,
+    freed: Condvar,
+    /// Memory is cleared when a lease ends.
+    wipe: bool,
+}
+
+struct State {
+    free: Vec<Pool>,
+    total: usize,
+    /// Threads with a lease.
+    holders: Vec<ThreadId>,
+    closed: bool,
+}
+
+/// A pool, until this is dropped.
+pub struct Lease {
+    set: Arc<PoolSet>,
+    pool: Pool,
+    thread: ThreadId,
+}
+
+fn refused(what: impl Into<String>) -> Error {
+    Kind::State { op: "acquire", expected: what.into().into() }.into()
+}
+
+impl PoolSet {
+    /// So many pools of these blocks.
+    pub fn new(ctx: &Context, blocks: &[Owner], pools: usize, wipe: bool) -> Result<PoolSet> {
+        let block = |b: &Owner| {
+            if b.align > ALIGN {
+                let what = format!("an alignment of {}, at most {ALIGN} is possible", b.align);
+                return Err(refused(what));
+            }
+            Storage::allocate(ctx.allocator(), b.bytes)
+        };
+        let pool = |_| blocks.iter().map(block).collect::<Result<Pool>>();
+        let free = (0..pools).map(pool).collect::<Result<Vec<_>>>()?;
+        let state = State { total: free.len(), free, holders: Vec::new(), closed: false };
+        Ok(PoolSet { state: Mutex::new(state), freed: Condvar::new(), wipe })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many there are, and how many are free.
+    pub fn counts(&self) -> (usize, usize) {
+        let state = self.state();
+        (state.total, state.free.len())
+    }
+
+    /// A free pool, waited for until the time is out. A thread that has one gets no second: if all were
+    /// waiting so, none would ever be free.
+    pub fn acquire(set: &Arc<PoolSet>, timeout: Duration) -> Result<Lease> {
+        let thread = thread::current().id();
+        let mut state = set.state();
+        if state.holders.contains(&thread) {
+            return Err(refused("this thread holds a pool already: release it first"));
+        }
+        let mut until = None;
+        loop {
+            if state.closed {
+                return Err(refused("the pools are gone"));
+            }
+            if let Some(pool) = state.free.pop() {
+                state.holders.push(thread);
+                drop(state);
+                return Ok(Lease { set: Arc::clone(set), pool, thread });
+            }
+            let now = Instant::now();
+            let end = *until.get_or_insert(now + timeout);
+            if now >= end {
+                let n = state.total;
+                let what =
+                    format!("all {n} pools are in use, and none was free within {timeout:?}");
+                return Err(refused(what));
+            }
+            let waited = set.freed.wait_timeout(state, end - now);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Takes the pools out of use; an error while one is leased.
+    pub fn close(&self) -> Result<()> {
+        let mut state = self.state();
+        if state.free.len() < state.total {
+            let n = state.total - state.free.len();
+            return Err(refused(format!("no pool in use, but {n} are")));
+        }
+        state.closed = true;
+        state.free.clear();
+        state.total = 0;
+        Ok(())
+    }
+}
+
+impl Lease {
+    /// The first byte of a block.
+    pub fn block(&self, block: usize) -> *mut u8 {
+        self.pool[block].ptr()
+    }
+
+    /// Clears all of its memory.
+    pub fn wipe(&mut self) {
+        for block in &self.pool {
+            for at in 0..block.bytes() {
+                // SAFETY: inside the block, which is this lease's; volatile, so that the compiler
+                // keeps the writes although nobody reads them.
+                unsafe { block.ptr().add(at).write_volatile(0) };
+            }
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if self.set.wipe {
+            self.wipe();
+        }
+        let pool = std::mem::take(&mut self.pool);
+        let mut state = self.set.state();
+        if let Some(at) = state.holders.iter().position(|t| *t == self.thread) {
+            state.holders.swap_remove(at);
+        }
+        state.free.push(pool);
+        drop(state);
+        self.set.freed.notify_one();
+    }
+}
