@@ -29,7 +29,9 @@ pub fn check(root: &Path, sources: &[PathBuf]) -> Vec<String> {
             let id = format!("{letters}-{n:02}");
             match rows.get(id.as_str()).map(Vec::as_slice) {
                 Some([cell]) => out.extend(check_row(&id, cell, &tests)),
-                other => out.push(format!("{TABLE} has {} rows of {id}", other.map_or(0, <[_]>::len))),
+                other => {
+                    out.push(format!("{TABLE} has {} rows of {id}", other.map_or(0, <[_]>::len)))
+                }
             }
         }
     }
