@@ -51,6 +51,9 @@ pub trait Backend: Send + Sync {
     /// Called on the queue's thread before an operation gets its turn; an error takes its place.
     fn begin(&self, op: &'static str) -> Result<()>;
 
+    /// Makes the program of an operation, which the device's context keeps.
+    fn build(&self, op: &'static str) -> Result<Vec<u8>>;
+
     /// Copies between the processor's memory and its own; called on a queue's thread.
     ///
     /// # Safety
@@ -293,8 +296,9 @@ impl Device {
             })
         };
         let Some(lanes) = &self.lanes else { return run() };
-        let backend = Arc::clone(&lanes.backend);
+        let (device, backend) = (Arc::clone(self), Arc::clone(&lanes.backend));
         let begin = move || {
+            device.context.kernels().get(op, || backend.build(op))?;
             backend.wait(Work::Compute);
             backend.begin(op)
         };
