@@ -10,6 +10,7 @@ pub mod kernels;
 pub mod ops;
 mod parts;
 mod pool;
+mod reader;
 pub mod scheduler;
 mod slots;
 pub mod storage;

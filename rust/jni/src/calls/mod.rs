@@ -19,6 +19,7 @@ mod search;
 mod shape;
 mod sort;
 mod sparse;
+mod storage;
 
 use crate::Methods;
 
@@ -41,6 +42,7 @@ pub const ALL: &[Methods] = &[
     shape::METHODS,
     sort::METHODS,
     sparse::METHODS,
+    storage::METHODS,
     search::METHODS,
 ];
 

@@ -106,7 +106,7 @@ pub fn name_of(number: u32) -> String {
     match find(number) {
         Some(device) => device.name().to_owned(),
         None if number == 0 => "cpu".to_owned(),
-        None => format!("context {number}, which is closed"),
+        None => format!("context {number} (closed)"),
     }
 }
 
@@ -184,8 +184,10 @@ pub fn run<T>(
 
 /// The device of a number, which must be there.
 pub fn get(op: &'static str, number: u32) -> Result<Arc<Device>> {
-    let gone =
-        || Kind::Device { op, expected: format!("{} is gone", name_of(number)).into() }.into();
+    let gone = || {
+        Kind::Device { op, expected: format!("{} is not there any more", name_of(number)).into() }
+            .into()
+    };
     find(number).ok_or_else(gone)
 }
 

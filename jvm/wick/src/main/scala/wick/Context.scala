@@ -98,7 +98,6 @@ final class Context private[wick] (private[wick] val number: Int) extends AutoCl
     if (number != 0 && !closed) {
       closed = true
       Native.closeContext(number)
-      Places.leave(this)
     }
   }
 

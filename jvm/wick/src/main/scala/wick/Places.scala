@@ -28,11 +28,6 @@ private[wick] object Places {
     ()
   }
 
-  def leave(context: Context): Unit = {
-    contexts.remove(context.number)
-    ()
-  }
-
   /** The context of a tensor whose device has this number. */
   def context(number: Int): Context = Option(contexts.get(number)).getOrElse(Context.default)
 

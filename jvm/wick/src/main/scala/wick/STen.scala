@@ -43,6 +43,7 @@ sealed class STen private[wick] (
     with SortOps
     with SearchOps
     with SparseOps
+    with StorageOps
     with DeviceOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
@@ -101,6 +102,12 @@ sealed class STen private[wick] (
       owner = to
       if (birth != null) birth.scope = to.describe
     }
+
+  /** The scope that owns this tensor now. */
+  private[wick] def currentOwner: Scope = synchronized {
+    if (isClosed) throw closedError
+    owner
+  }
 
   private def closedError: ClosedTensorException = {
     val cause = slot match {
@@ -277,7 +284,8 @@ object STen
     with ResampleFunctions
     with DropoutFunctions
     with SortFunctions
-    with SparseFunctions {
+    with SparseFunctions
+    with StorageFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2

@@ -57,22 +57,24 @@ class ContextSuite extends FunSuite {
   test("AC-15, AC-61 a tensor of one context in the other is an error that names both, or a copy where asked") {
     context() { a =>
       context() { b =>
-        a.root { implicit inA =>
-          val t = STen.ones(List(2), STenOptions.d)
-          b.root { implicit inB =>
-            val u = STen.ones(List(2), STenOptions.d)
-            val error = intercept[DeviceException](t.add(u)(inB))
-            assert(error.getMessage.contains(a.toString) && error.getMessage.contains(b.toString), error.getMessage)
-            intercept[DeviceException](t.add(t)(inB))
-            intercept[DeviceException](u += t)
-            val copy = CPU.to(t)(inB)
-            assertEquals(copy.context, b)
-            u += copy
-            assertEquals(u.toDoubleArray.toList, List(2.0, 2.0))
-          }
-          Scope.root(implicit plain => assertEquals((CPU.to(t)(plain) + 1.0)(plain).toDoubleArray.toList, List(2.0, 2.0)))
-          assertEquals(t.toDoubleArray.toList, List(1.0, 1.0))
+        val (inA, inB) = (a.free, b.free)
+        val t = STen.ones(List(2), STenOptions.d)(inA)
+        val u = STen.ones(List(2), STenOptions.d)(inB)
+        val error = intercept[DeviceException](t.+(u)(inB))
+        assert(error.getMessage.contains(a.toString) && error.getMessage.contains(b.toString), error.getMessage)
+        val misplaced = intercept[DeviceException](t.+(t)(inB))
+        assert(misplaced.getMessage.contains(a.toString) && misplaced.getMessage.contains(b.toString))
+        intercept[DeviceException](u += t)
+        val copy = CPU.to(t)(inB)
+        assertEquals(copy.context, b)
+        u += copy
+        assertEquals(u.toDoubleArray.toList, List(2.0, 2.0))
+        Scope.root { implicit scope =>
+          assertEquals((CPU.to(t) + 1.0).toDoubleArray.toList, List(2.0, 2.0))
+          assertEquals(CPU.to(t).context, Context.default)
         }
+        assertEquals(t.toDoubleArray.toList, List(1.0, 1.0))
+        List(inA, inB).foreach(_.release())
         assertEquals((a.liveBytes, b.liveBytes), (0L, 0L))
       }
     }
@@ -86,7 +88,7 @@ class ContextSuite extends FunSuite {
     c.close()
     intercept[IllegalStateException](c.root(_ => ()))
     intercept[IllegalStateException](c.threads)
-    intercept[DeviceException](t.add(t)(scope))
+    intercept[DeviceException](t.+(t)(scope))
     intercept[DeviceException](STen.ones(List(10), STenOptions.d)(scope))
     scope.release()
     intercept[ClosedTensorException](t.shape)
@@ -180,7 +182,7 @@ class ContextSuite extends FunSuite {
         assertEquals(parts(SchedulerHints(strategy = SchedulerHints.Dynamic(100))), 100)
         assertEquals(parts(SchedulerHints(strategy = SchedulerHints.Dynamic(100), threads = 1)), 1)
         assertEquals(parts(SchedulerHints(threads = 64, strategy = SchedulerHints.Static)), 4)
-        intercept[ArithmeticException](SchedulerHints(threads = 1)(1 / 0))
+        intercept[ArithmeticException](SchedulerHints(threads = 1)(throw new ArithmeticException))
         assert(parts(SchedulerHints()) > 1, "hints end with their block")
         val sums = for (s <- List(SchedulerHints.Static, SchedulerHints.Dynamic(1000), SchedulerHints.Auto))
           yield SchedulerHints(strategy = s)(t.sin.sum.toDoubleArray.head)

@@ -57,6 +57,7 @@ class DeviceSuite extends FunSuite {
       val other = Device.Sim(1)
       assertEquals(values(b.to(other)), List(3.0, 4.0))
       intercept[DeviceException](b.onDevice(other))
+      ()
     }
   }
 
@@ -92,7 +93,7 @@ class DeviceSuite extends FunSuite {
       intercept[java.nio.ReadOnlyBufferException](t.hostRead(_.putLong(0, 7)))
       t.hostUpdate(b => b.putLong(8, b.getLong(8) * 10))
       assertEquals(t.toLongArray.toList, List(0L, 30, 1, 4, 2, 5))
-      intercept[ArithmeticException](t.hostUpdate { b => b.putLong(0, 9); 1 / 0 })
+      intercept[ArithmeticException](t.hostUpdate { b => b.putLong(0, 9); throw new ArithmeticException })
       assertEquals(t.toLongArray.toList, List(0L, 30, 1, 4, 2, 5))
 
       val whole = vector(1, 2)
@@ -109,13 +110,14 @@ class DeviceSuite extends FunSuite {
       assertEquals(values(whole), List(7.0, 8.0))
       whole.close()
       kept.putDouble(0, 100.0)
+      ()
     }
   }
 
   test("DL-08, DL-10 an overwrite that throws leaves undefined elements until all are written") {
     Scope.root { implicit scope =>
       val t = vector(1, 2)
-      intercept[ArithmeticException](t.hostOverwrite(_ => 1 / 0))
+      intercept[ArithmeticException](t.hostOverwrite(_ => throw new ArithmeticException))
       intercept[IllegalStateException](t.toDoubleArray)
       intercept[IllegalStateException](t + 1.0)
       intercept[IllegalStateException](t.onDevice(sim) += 1.0)
@@ -128,7 +130,7 @@ class DeviceSuite extends FunSuite {
       t.copyFrom(vector(1, 2))
       // A part: the rest is kept, and so is the part where the write fails.
       val part = t.slice(0, 1, 2, 1)
-      intercept[ArithmeticException](part.hostOverwrite(_ => 1 / 0))
+      intercept[ArithmeticException](part.hostOverwrite(_ => throw new ArithmeticException))
       assertEquals(values(t), List(1.0, 2.0))
       part.hostOverwrite(_.putDouble(9.0))
       assertEquals(values(t), List(1.0, 9.0))

@@ -11,7 +11,7 @@ private[wick] trait CreationFunctions {
     if (dim == null) Array(count) else dim.toArray
 
   /** On the device asked for: `raw` is in the default context, and freed where that is elsewhere. */
-  private def place[S: Sc](raw: Long, device: Device): STen = {
+  private[wick] def place[S: Sc](raw: Long, device: Device): STen = {
     val number =
       try device.number(Context.of[S])
       catch { case t: Throwable => Native.release(raw & Native.HANDLE_MASK); throw t }
@@ -37,7 +37,7 @@ private[wick] trait CreationFunctions {
     }
 
   /** The code of a dense tensor's element type, with its device. */
-  private def dense[S: Sc](op: String, options: STenOptions): Int = Device.code(op, options)
+  private[wick] def dense[S: Sc](op: String, options: STenOptions): Int = Device.code(op, options)
 
   /** A vector of f64. */
   def fromDoubleArray[S: Sc](ar: Array[Double]): STen =
