@@ -9,6 +9,7 @@ use wick_runtime::{Error, Result, Tensor};
 use crate::runtime::runtime;
 
 /// A few numbers (sizes, dimensions) without a heap allocation.
+#[derive(Clone)]
 pub struct Longs {
     values: [i64; 64],
     length: usize,

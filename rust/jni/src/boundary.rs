@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use jni::strings::JNIString;
 use jni::{Env, EnvUnowned};
 use wick_runtime::Error;
+use wick_runtime::device::{self, Accesses};
 use wick_runtime::error::Kind;
 
 /// What a native method may fail with.
@@ -46,6 +47,14 @@ pub fn keep_backtraces() {
     }));
 }
 
+/// What a panic left: an error that was raised where no result could carry it, or a message.
+fn left(payload: Box<dyn Any + Send>) -> Failure {
+    match payload.downcast::<Error>() {
+        Ok(error) => Failure::Runtime(*error),
+        Err(payload) => Failure::Panic(panic_text(payload)),
+    }
+}
+
 fn panic_text(payload: Box<dyn Any + Send>) -> String {
     let message = payload
         .downcast_ref::<&str>()
@@ -57,15 +66,40 @@ fn panic_text(payload: Box<dyn Any + Send>) -> String {
 }
 
 /// Runs a native method's body; an error or panic becomes the pending exception and the default
-/// value is returned.
+/// value is returned. A body that finds its operands on another device, before it has done anything,
+/// runs again in that device's turn.
 pub fn boundary<T: Default, E: Into<Failure>>(
     env: EnvUnowned,
-    body: impl FnOnce() -> Result<T, E>,
+    body: impl FnOnce() -> Result<T, E> + Clone,
 ) -> T {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    let run = || {
+        if device::others() { anywhere(body) } else { body().map_err(E::into) }
+    };
+    match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(value)) => value,
-        Ok(Err(error)) => fail(env, error.into()),
-        Err(payload) => fail(env, Failure::Panic(panic_text(payload))),
+        Ok(Err(error)) => fail(env, error),
+        Err(payload) => fail(env, left(payload)),
+    }
+}
+
+/// Runs a body where its operands live.
+#[cold]
+fn anywhere<T, E: Into<Failure>>(
+    body: impl FnOnce() -> Result<T, E> + Clone,
+) -> Result<T, Failure> {
+    let again = body.clone();
+    let first = device::attempt(|| {
+        let _accesses = Accesses::begin();
+        body().map_err(E::into)
+    });
+    match &first {
+        Err(Failure::Runtime(e)) => match *e.kind() {
+            Kind::Elsewhere { op, device } => {
+                device::get(op, device)?.run(op, |_| again().map_err(E::into))
+            }
+            _ => first,
+        },
+        _ => first,
     }
 }
 
@@ -74,8 +108,8 @@ pub fn boundary<T: Default, E: Into<Failure>>(
 #[inline]
 pub fn boundary_or<T: Default, E: Into<Failure>>(
     env: EnvUnowned,
-    dense: impl FnOnce() -> Result<T, E>,
-    sparse: impl FnOnce() -> Result<T, Error>,
+    dense: impl FnOnce() -> Result<T, E> + Clone,
+    sparse: impl FnOnce() -> Result<T, Error> + Clone,
 ) -> T {
     boundary(env, || match dense().map_err(E::into) {
         Err(Failure::Runtime(e)) if matches!(e.kind(), Kind::Sparse { .. }) => {
@@ -88,14 +122,23 @@ pub fn boundary_or<T: Default, E: Into<Failure>>(
 /// As [`boundary`], for the few methods that need the JNI environment itself.
 pub fn boundary_env<'local, T: Default>(
     mut env: EnvUnowned<'local>,
-    body: impl FnOnce(&mut Env<'local>) -> Result<T, Failure>,
+    body: impl FnOnce(&mut Env<'local>) -> Result<T, Failure> + Clone,
 ) -> T {
     // SAFETY: the same thread's environment pointer, used after the closure has ended.
     let again = unsafe { EnvUnowned::from_raw(env.as_raw()) };
+    let run = |env: &mut Env<'local>| {
+        if !device::others() {
+            return body(env);
+        }
+        // Its operations may be run twice, its environment is the same.
+        let env = std::cell::RefCell::new(env);
+        let env = &env;
+        anywhere(move || body(&mut env.borrow_mut()))
+    };
     let mut failure = None;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         env.with_env_no_catch(|env| -> Result<T, jni::errors::Error> {
-            Ok(body(env).unwrap_or_else(|e| {
+            Ok(run(env).unwrap_or_else(|e| {
                 failure = Some(e);
                 T::default()
             }))
@@ -106,7 +149,7 @@ pub fn boundary_env<'local, T: Default>(
         (Ok(jni::Outcome::Ok(value)), None) => value,
         (Ok(_), Some(failure)) => fail(again, failure),
         (Ok(_), None) => T::default(),
-        (Err(payload), _) => fail(again, Failure::Panic(panic_text(payload))),
+        (Err(payload), _) => fail(again, left(payload)),
     }
 }
 

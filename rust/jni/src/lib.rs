@@ -4,6 +4,7 @@
 mod array;
 mod boundary;
 mod calls;
+mod devices;
 mod runtime;
 
 use jni::objects::{JClass, JString};

@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use once_cell::sync::OnceCell;
 use wick_core::DType;
 use wick_core::kernels::elementwise::Scalar;
+use wick_runtime::device::{self, Device};
 use wick_runtime::error::Kind;
 use wick_runtime::handle::{Pinned, Table};
 use wick_runtime::ops::elementwise::Out;
 use wick_runtime::ops::sparse::Coo;
 use wick_runtime::{Context, Error, Result, Tensor};
+
+use crate::devices::Devices;
 
 /// What a handle stands for.
 pub enum Entry {
@@ -22,14 +25,43 @@ pub enum Entry {
 
 /// Services and tensors of this library's copy.
 pub struct Runtime {
-    pub ctx: Context,
+    /// What operations run with.
+    pub ctx: Current,
     pub tensors: Table<Entry>,
+    pub devices: Devices,
+}
+
+/// The context that this thread's operation runs in: the default one, or that of a device whose turn
+/// the thread has.
+pub struct Current {
+    pub host: Arc<Device>,
+}
+
+impl Deref for Current {
+    type Target = Context;
+
+    #[inline]
+    fn deref(&self) -> &Context {
+        if !device::others() {
+            return self.host.context();
+        }
+        match device::current() {
+            None => self.host.context(),
+            // SAFETY: the thread holds the device until its turn ends, which is after the body of the
+            // native method that asks, and no body keeps the context.
+            Some(device) => unsafe { &*std::ptr::from_ref(device.context()) },
+        }
+    }
 }
 
 /// The one runtime.
 pub fn runtime() -> &'static Runtime {
     static RUNTIME: OnceCell<Runtime> = OnceCell::new();
-    RUNTIME.get_or_init(|| Runtime { ctx: Context::default(), tensors: Table::default() })
+    RUNTIME.get_or_init(|| Runtime {
+        ctx: Current { host: Device::host(Context::default()) },
+        tensors: Table::default(),
+        devices: Devices::default(),
+    })
 }
 
 /// Where the two hint bits stand in a returned handle.
@@ -89,12 +121,36 @@ pub enum Any {
 }
 
 impl Runtime {
-    /// The dense tensor of a handle.
+    /// The dense tensor of a handle, on the device whose operation this thread runs; where it is on
+    /// another the boundary runs the body there.
     #[inline]
     pub fn pin(&'static self, op: &'static str, handle: i64) -> Result<Pin> {
+        let pin = self.look(op, handle)?;
+        if device::others() {
+            device::check(op, &pin)?;
+        }
+        Ok(pin)
+    }
+
+    /// The dense tensor of a handle, wherever it is: for what does not touch its elements.
+    #[inline]
+    pub fn look(&'static self, op: &'static str, handle: i64) -> Result<Pin> {
         match self.tensors.pin(handle) {
             Some(pinned) if matches!(*pinned, Entry::Dense(_)) => Ok(Pin(pinned)),
             other => Err(not_dense(op, handle, other)),
+        }
+    }
+
+    /// The dense tensor of a handle as the processor sees it: its own memory is on either side of
+    /// what a device shares with it.
+    pub fn pin_host(&'static self, op: &'static str, handle: i64) -> Result<Tensor> {
+        let t = self.look(op, handle)?;
+        if !device::others() {
+            return Ok(t.clone());
+        }
+        match device::find(t.device()).filter(|d| d.backend().is_some()) {
+            Some(_) => t.on(op, &self.ctx.host),
+            None => device::check(op, &t).map(|()| t.clone()),
         }
     }
 
@@ -102,9 +158,19 @@ impl Runtime {
     pub fn pin_any(&'static self, op: &'static str, handle: i64) -> Result<Any> {
         match self.tensors.pin(handle) {
             Some(pinned) if matches!(*pinned, Entry::Sparse(_)) => {
-                Ok(Any::Sparse(SparsePin(pinned)))
+                let pin = SparsePin(pinned);
+                if device::others() {
+                    device::check_number(op, pin.get().device())?;
+                }
+                Ok(Any::Sparse(pin))
             }
-            Some(pinned) => Ok(Any::Dense(Pin(pinned))),
+            Some(pinned) => {
+                let pin = Pin(pinned);
+                if device::others() {
+                    device::check(op, &pin)?;
+                }
+                Ok(Any::Dense(pin))
+            }
             None => Err(not_dense(op, handle, None)),
         }
     }
@@ -205,9 +271,14 @@ pub fn scalar(kind: i32, bits: i64) -> Scalar {
     }
 }
 
-/// A dtype from its number.
+/// A dtype from its number in the low byte. Where a tensor is made of nothing, its device's number
+/// stands above: the boundary runs the body there.
 pub fn dtype(op: &'static str, code: i32) -> Result<DType> {
-    DType::from_code(code).ok_or_else(|| Error::internal(format!("{op}: no dtype {code}").into()))
+    if code > 0xFF {
+        device::check_number(op, (code >> 8) as u32)?;
+    }
+    DType::from_code(code & 0xFF)
+        .ok_or_else(|| Error::internal(format!("{op}: no dtype {code}").into()))
 }
 
 /// A dtype that may be left out (-1).

@@ -1,14 +1,16 @@
 //! What operations need: memory, workers, the CPU level, the random generator. No global state: a
 //! process may have several contexts, independent of each other.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPoolBuilder;
 use wick_core::{Arch, Kernel, ThreadInfo, Window};
 
 use crate::alloc::{Allocator, machine_memory};
+use crate::kernels::KernelCache;
+use crate::scheduler::{Hints, PoolScheduler, Scheduler, Strategy};
 
 /// Work below this many nanoseconds stays on the caller: waking a worker takes it tens of thousands.
 const SMALL: f64 = 150_000.0;
@@ -33,7 +35,11 @@ pub struct Context {
     allocator: &'static Allocator,
     arch: Arch,
     threads: AtomicUsize,
-    pool: OnceCell<ThreadPool>,
+    pool: OnceCell<PoolScheduler>,
+    /// Another scheduler than the context's own pool.
+    scheduler: RwLock<Option<Arc<dyn Scheduler>>>,
+    has_scheduler: AtomicBool,
+    kernels: KernelCache,
     stream: Mutex<Stream>,
     name: String,
 }
@@ -71,6 +77,9 @@ impl Context {
             arch: arch_of(std::env::var("WICK_CPU").ok().as_deref()),
             threads: AtomicUsize::new(threads.max(1)),
             pool: OnceCell::new(),
+            scheduler: RwLock::new(None),
+            has_scheduler: AtomicBool::new(false),
+            kernels: KernelCache::new(&name),
             stream: Mutex::new(Stream::default()),
             name,
         }
@@ -140,7 +149,23 @@ impl Context {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pool(&self) -> Option<&ThreadPool> {
+    /// Has another scheduler lend the threads; none: the context's own pool again.
+    pub fn set_scheduler(&self, scheduler: Option<Arc<dyn Scheduler>>) {
+        let mut current = self.scheduler.write().unwrap_or_else(PoisonError::into_inner);
+        self.has_scheduler.store(scheduler.is_some(), Relaxed);
+        *current = scheduler;
+    }
+
+    fn scheduler(&self) -> Option<Arc<dyn Scheduler>> {
+        self.scheduler.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Programs built for its device.
+    pub fn kernels(&self) -> &KernelCache {
+        &self.kernels
+    }
+
+    fn pool(&self) -> Option<&PoolScheduler> {
         // The caller takes a share itself, so one worker fewer than there are processors.
         let workers =
             std::thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
@@ -149,6 +174,7 @@ impl Context {
                 .num_threads(workers)
                 .thread_name(|i| format!("wick-{i}"))
                 .build()
+                .map(PoolScheduler)
         };
         // Without workers (no thread can be made) everything runs on the caller.
         self.pool.get_or_try_init(make).ok()
@@ -159,12 +185,20 @@ impl Context {
         if work < SMALL {
             return 1;
         }
-        let threads = self.threads();
+        let (hints, most) = (Hints::current(), iterations.max(1) as usize);
+        let threads = self.allowed(hints);
         if threads == 1 {
             return 1;
         }
-        let worth = (work / PART) as usize;
-        (threads * PARTS_A_THREAD).min(worth).min(iterations.max(1) as usize)
+        match hints.strategy {
+            Strategy::Auto => (threads * PARTS_A_THREAD).min((work / PART) as usize).min(most),
+            Strategy::Static => threads.min(most),
+            Strategy::Dynamic(granules) => granules.clamp(1, most),
+        }
+    }
+
+    fn allowed(&self, hints: Hints) -> usize {
+        hints.threads.map_or(usize::MAX, |n| n.max(1)).min(self.threads())
     }
 
     /// Runs a kernel over its whole window, on as many threads as it is worth. A panic in a part
@@ -192,6 +226,27 @@ impl Context {
         run_part(kernel, part, ThreadInfo { id: 0, total: 1 });
     }
 
+    /// Runs a kernel over a part of its window, cut as this thread's hints say.
+    pub fn run_window<K: Kernel>(&self, kernel: &K, window: &Window) {
+        let Some(own) = kernel.split_dim().filter(|_| window.iterations() > 0) else {
+            if window.iterations() > 0 {
+                self.run_part(kernel, window);
+            }
+            return;
+        };
+        let dim = Hints::current().split_dim.filter(|d| *d < window.dims().len()).unwrap_or(own);
+        let n = window.dim(dim).iterations();
+        let cost = kernel.cost() * window.dim(own).iterations() as f64 / n as f64;
+        self.split(n, cost, &|id, total| {
+            run_part(kernel, &window.split(dim, id, total), ThreadInfo { id, total })
+        });
+    }
+
+    /// Runs `f(id)` for every id below `total`, in parts as they are, whatever they cost.
+    pub fn for_parts(&self, total: usize, f: &(dyn Fn(usize) + Sync)) {
+        self.spread(total, &|id, _| f(id));
+    }
+
     /// Runs `f(start, end)` over `[0, n)`, each iteration taking about `cost` nanoseconds.
     pub fn for_ranges(&self, n: i64, cost: f64, f: &(dyn Fn(i64, i64) + Sync)) {
         let window = Window::flat(n);
@@ -205,11 +260,25 @@ impl Context {
     /// workers take parts until none is left: any number of parts is shared evenly, and a worker
     /// that wakes late costs nothing.
     fn split(&self, iterations: i64, cost: f64, f: &(dyn Fn(usize, usize) + Sync)) {
-        let total = self.parts(cost * iterations as f64, iterations);
-        match if total > 1 { self.pool() } else { None } {
-            None => f(0, 1),
-            Some(pool) => crate::parts::run(pool, self.threads(), total, f),
+        match self.parts(cost * iterations as f64, iterations) {
+            1 => f(0, 1),
+            total => self.spread(total, f),
         }
+    }
+
+    fn spread(&self, total: usize, f: &(dyn Fn(usize, usize) + Sync)) {
+        let threads = self.allowed(Hints::current());
+        if threads > 1 && total > 1 {
+            if self.has_scheduler.load(Relaxed)
+                && let Some(scheduler) = self.scheduler()
+            {
+                return crate::parts::run(&*scheduler, threads, total, f);
+            }
+            if let Some(pool) = self.pool() {
+                return crate::parts::run(pool, threads, total, f);
+            }
+        }
+        (0..total).for_each(|id| f(id, total));
     }
 }
 

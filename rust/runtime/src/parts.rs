@@ -1,4 +1,4 @@
-//! Sharing the parts of one operation between the caller and the pool's workers.
+//! Sharing the parts of one operation between the caller and a scheduler's threads.
 //!
 //! A worker may take tens of microseconds to wake. So nobody waits for workers, only for parts
 //! that were begun: whoever comes first takes the next part, and a worker that finds none left
@@ -11,12 +11,13 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
 
-use rayon::ThreadPool;
+use crate::scheduler::Scheduler;
 
 /// What a part runs: its number and how many there are.
 type Part = dyn Fn(usize, usize) + Sync;
 
-struct Parts {
+/// The parts of one operation, for those who help with it.
+pub struct Parts {
     total: usize,
     next: AtomicUsize,
     done: AtomicUsize,
@@ -32,27 +33,48 @@ unsafe impl Send for Parts {}
 unsafe impl Sync for Parts {}
 
 impl Parts {
-    fn work(&self) {
-        loop {
-            let id = self.next.fetch_add(1, Relaxed);
-            if id >= self.total {
-                return;
-            }
-            // SAFETY: this part is not done, so the caller has not left.
-            let part = unsafe { &*self.part };
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| part(id, self.total))) {
-                self.panic.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(payload);
-            }
-            if self.done.fetch_add(1, AcqRel) + 1 == self.total {
-                self.caller.unpark();
-            }
+    /// How many there are in all.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Runs parts until none is left.
+    pub fn run(&self) {
+        while self.run_one() {}
+    }
+
+    /// Runs the next part; false where none is left. A panic in it is the operation's.
+    pub fn run_one(&self) -> bool {
+        let id = self.next.fetch_add(1, Relaxed);
+        if id >= self.total {
+            // Far from an overflow, however often a scheduler asks.
+            self.next.store(self.total, Relaxed);
+            return false;
         }
+        // SAFETY: this part is not done, so the caller has not left.
+        let part = unsafe { &*self.part };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| part(id, self.total))) {
+            self.fail(payload);
+        }
+        if self.done.fetch_add(1, AcqRel) + 1 == self.total {
+            self.caller.unpark();
+        }
+        true
+    }
+
+    fn fail(&self, payload: Box<dyn Any + Send>) {
+        self.panic.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(payload);
     }
 }
 
 /// Runs `part(id, total)` for every id below `total` on at most `threads` threads, the caller
-/// being one. A panic comes out here after all parts have ended.
-pub fn run(pool: &ThreadPool, threads: usize, total: usize, part: &(dyn Fn(usize, usize) + Sync)) {
+/// being one. A panic, the scheduler's own too, comes out here after all parts have ended.
+pub fn run<S: Scheduler + ?Sized>(
+    scheduler: &S,
+    threads: usize,
+    total: usize,
+    part: &(dyn Fn(usize, usize) + Sync),
+) {
     // SAFETY: only the lifetime changes; see `Parts::part`.
     let part: *const Part =
         unsafe { std::mem::transmute::<&(dyn Fn(usize, usize) + Sync), &'static Part>(part) };
@@ -64,11 +86,11 @@ pub fn run(pool: &ThreadPool, threads: usize, total: usize, part: &(dyn Fn(usize
         caller: thread::current(),
         panic: Mutex::new(None),
     });
-    for _ in 0..pool.current_num_threads().min(threads - 1).min(total - 1) {
-        let parts = parts.clone();
-        pool.spawn(move || parts.work());
+    let helpers = threads.min(total) - 1;
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| scheduler.help(&parts, helpers))) {
+        parts.fail(payload);
     }
-    parts.work();
+    parts.run();
     let mut spins = 0;
     while parts.done.load(Acquire) < total {
         // The last part is about to end: parking would take longer.
@@ -88,11 +110,12 @@ pub fn run(pool: &ThreadPool, threads: usize, total: usize, part: &(dyn Fn(usize
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::PoolScheduler;
     use rayon::ThreadPoolBuilder;
     use std::sync::atomic::AtomicU32;
 
-    fn pool(threads: usize) -> ThreadPool {
-        ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+    fn pool(threads: usize) -> PoolScheduler {
+        PoolScheduler(ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
     }
 
     #[test]

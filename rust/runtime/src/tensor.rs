@@ -282,6 +282,12 @@ impl Tensor {
         self.0.storage.is_right(device)
     }
 
+    /// As [`Tensor::is_ready`] for the device beside the processor that the storage is on, or for the
+    /// processor.
+    pub fn is_ready_beside(&self, beside: bool) -> bool {
+        self.0.storage.is_right_beside(beside)
+    }
+
     /// Makes the elements undefined until all of them are written; false, and nothing, where the
     /// tensor is not the whole of its storage.
     pub fn discard(&self, op: &'static str) -> Result<bool> {

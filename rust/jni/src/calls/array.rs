@@ -53,7 +53,7 @@ fn from<P: Primitive>(
 fn to<P: Primitive>(env: &EnvUnowned, a: jlong, out: jarray, dtype: Option<DType>) -> Result<()> {
     let count = length(env, out)?;
     let rt = runtime();
-    let t = rt.pin("to array", a)?;
+    let t = rt.pin_host("to array", a)?;
     let dtype = dtype.unwrap_or(t.dtype());
     with_elements(&rt.ctx, &t, dtype, count, |bytes| {
         // SAFETY: the array has `count` elements of P, and so have the bytes.
@@ -118,7 +118,7 @@ fn from_half_bits<'l>(
 fn to_bytes<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JByteArray<'l>) {
     let inner = same(&env);
     boundary(env, || {
-        let dtype = runtime().pin("to array", a)?.dtype();
+        let dtype = runtime().look("to array", a)?.dtype();
         sized("to array", dtype as jint, 1)?;
         to::<i8>(&inner, a, out.as_raw(), Some(dtype))
     })
@@ -127,7 +127,7 @@ fn to_bytes<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JByteArray<'l
 fn to_half_bits<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JShortArray<'l>) {
     let inner = same(&env);
     boundary(env, || {
-        let dtype = runtime().pin("to array", a)?.dtype();
+        let dtype = runtime().look("to array", a)?.dtype();
         sized("to array", dtype as jint, 2)?;
         to::<i16>(&inner, a, out.as_raw(), Some(dtype))
     })
@@ -136,13 +136,13 @@ fn to_half_bits<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JShortArr
 fn item_double(env: EnvUnowned, _: JClass, a: jlong) -> jdouble {
     boundary(env, || {
         let rt = runtime();
-        item::<f64>(&rt.ctx, &*rt.pin("item", a)?)
+        item::<f64>(&rt.ctx, &rt.pin_host("item", a)?)
     })
 }
 
 fn item_long(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
     boundary(env, || {
         let rt = runtime();
-        item::<i64>(&rt.ctx, &*rt.pin("item", a)?)
+        item::<i64>(&rt.ctx, &rt.pin_host("item", a)?)
     })
 }

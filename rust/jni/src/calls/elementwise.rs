@@ -4,6 +4,7 @@ use jni::objects::JClass;
 use jni::sys::{jboolean, jdouble, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_core::ops::{BinaryOp, TernaryOp, UnaryOp};
+use wick_runtime::device;
 use wick_runtime::ops::elementwise;
 use wick_runtime::ops::promote::Arg;
 
@@ -169,7 +170,11 @@ fn cast(env: EnvUnowned, _: JClass, a: jlong, code: jint) -> jlong {
 
 fn copy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
     boundary(env, || {
-        let rt = runtime();
-        elementwise::copy(&rt.ctx, &*rt.pin("copy_", dst)?, &*rt.pin("copy_", src)?)
+        let (rt, op) = (runtime(), "copy_");
+        let (to, from) = (rt.look(op, dst)?, rt.look(op, src)?);
+        if to.device() != from.device() {
+            return device::copy_between(&rt.ctx.host, op, &to, &from);
+        }
+        elementwise::copy(&rt.ctx, &*rt.pin(op, dst)?, &from)
     })
 }

@@ -85,7 +85,7 @@ fn shape<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
 }
 
 fn strides<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
-    boundary_env(env, |env| long_array(env, runtime().pin("stride", a)?.layout().strides()))
+    boundary_env(env, |env| long_array(env, runtime().look("stride", a)?.layout().strides()))
 }
 
 fn long_array<'l>(env: &mut Env<'l>, numbers: &[i64]) -> Result<JLongArray<'l>, Failure> {
@@ -95,18 +95,20 @@ fn long_array<'l>(env: &mut Env<'l>, numbers: &[i64]) -> Result<JLongArray<'l>, 
 }
 
 fn storage_offset(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || Ok::<_, Error>(runtime().pin("storage_offset", a)?.layout().offset()))
+    boundary(env, || Ok::<_, Error>(runtime().look("storage_offset", a)?.layout().offset()))
 }
 
 fn shares_storage(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
     boundary(env, || {
         let rt = runtime();
-        Ok::<_, Error>(rt.pin("shares_storage", a)?.shares_storage(&*rt.pin("shares_storage", b)?))
+        Ok::<_, Error>(
+            rt.look("shares_storage", a)?.shares_storage(&*rt.look("shares_storage", b)?),
+        )
     })
 }
 
 fn is_contiguous(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || Ok::<_, Error>(runtime().pin("is_contiguous", a)?.layout().is_contiguous()))
+    boundary(env, || Ok::<_, Error>(runtime().look("is_contiguous", a)?.layout().is_contiguous()))
 }
 
 fn memory<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {

@@ -2,7 +2,9 @@
 //! operations share a signature, `code`, which gives an operation's number by its libtorch name.
 
 mod array;
+mod context;
 mod creation;
+mod device;
 mod elementwise;
 mod fft;
 mod file;
@@ -24,7 +26,9 @@ use crate::Methods;
 /// All registration tables.
 pub const ALL: &[Methods] = &[
     array::METHODS,
+    context::METHODS,
     creation::METHODS,
+    device::METHODS,
     elementwise::METHODS,
     fft::METHODS,
     file::METHODS,

@@ -6,6 +6,7 @@ use jni::objects::{Global, JByteArray, JByteBuffer, JClass, JDoubleArray, JLongA
 use jni::sys::{jboolean, jdouble, jint, jlong, jsize};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::Error;
+use wick_runtime::device;
 use wick_runtime::ops::storage;
 
 use crate::array::{Primitive, fill_doubles, length, longs, same};
@@ -38,11 +39,11 @@ fn address(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
 }
 
 fn is_imported(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || Ok::<_, Error>(runtime().pin("is_imported", a)?.storage().is_imported()))
+    boundary(env, || Ok::<_, Error>(runtime().look("is_imported", a)?.storage().is_imported()))
 }
 
 fn is_read_only(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || Ok::<_, Error>(runtime().pin("is_read_only", a)?.is_read_only()))
+    boundary(env, || Ok::<_, Error>(runtime().look("is_read_only", a)?.is_read_only()))
 }
 
 fn read_only(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
@@ -58,7 +59,7 @@ type Kept = Global<JObject<'static>>;
 
 fn annotation<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JObject<'l> {
     boundary_env(env, |env| {
-        let value = runtime().pin("annotation", a)?.storage().annotation();
+        let value = runtime().look("annotation", a)?.storage().annotation();
         match value.as_ref().and_then(|v| v.downcast_ref::<Kept>()) {
             Some(object) => Ok(env.new_local_ref(object)?),
             None => Ok(JObject::null()),
@@ -68,7 +69,7 @@ fn annotation<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JObject<'l> {
 
 fn annotate<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, value: JObject<'l>) {
     boundary_env(env, |env| {
-        let x = runtime().pin("annotation", a)?;
+        let x = runtime().look("annotation", a)?;
         let value: Option<Kept> = match value.is_null() {
             true => None,
             false => Some(env.new_global_ref(&value)?),
@@ -86,18 +87,18 @@ fn import_buffer<'l>(
     shape: JLongArray<'l>,
     read_only: jboolean,
 ) -> jlong {
-    let inner = same(&env);
+    let (inner, buffer) = (same(&env), &buffer);
     boundary_env(env, |env| {
         let op = "import";
         if buffer.is_null() {
             return Err(Error::shape(op, &[], "the buffer is null").into());
         }
-        let address = env.get_direct_buffer_address(&buffer);
+        let address = env.get_direct_buffer_address(buffer);
         let Ok(address) = address else {
             return Err(Error::shape(op, &[], "the buffer is not a direct one").into());
         };
-        let bytes = env.get_direct_buffer_capacity(&buffer)? as i64;
-        let giver = env.new_global_ref(JObject::from(buffer))?;
+        let bytes = env.get_direct_buffer_capacity(buffer)? as i64;
+        let giver = env.new_global_ref::<&JObject>(buffer.as_ref())?;
         import(&inner, (address, bytes), code, &shape, read_only, giver)
     })
 }
@@ -113,7 +114,7 @@ fn import_address<'l>(
     read_only: jboolean,
     giver: JObject<'l>,
 ) -> jlong {
-    let inner = same(&env);
+    let (inner, giver) = (same(&env), &giver);
     boundary_env(env, |env| {
         let giver = env.new_global_ref(giver)?;
         let memory = (address as usize as *mut u8, bytes);
@@ -141,8 +142,13 @@ fn import(
 fn memcpy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
     boundary(env, || {
         let rt = runtime();
-        let (dst, src) = (rt.pin("memcpy", dst)?, rt.pin("memcpy", src)?);
-        storage::copy_elements(&rt.ctx, &dst, &src)
+        let (to, from) = (rt.look("memcpy", dst)?, rt.look("memcpy", src)?);
+        if to.device() != from.device() {
+            let home = rt.devices.get("memcpy", to.device() as jint)?;
+            let from = device::copy_to(&rt.ctx.host, "memcpy", &from, &home)?;
+            return home.run("memcpy", |d| storage::copy_elements(d.context(), &to, &from));
+        }
+        storage::copy_elements(&rt.ctx, &*rt.pin("memcpy", dst)?, &from)
     })
 }
 
@@ -164,7 +170,7 @@ fn read_elements<'l>(
     let inner = same(&env);
     boundary(env, || {
         let rt = runtime();
-        let x = rt.pin("elements", a)?;
+        let x = rt.pin_host("elements", a)?;
         fill_doubles(&inner, &out, |to| storage::read_elements(&rt.ctx, &x, from, to))
     })
 }
@@ -180,7 +186,7 @@ fn read_bytes<'l>(
 ) {
     let inner = same(&env);
     boundary(env, || {
-        let x = runtime().pin("bytes", a)?;
+        let x = runtime().pin_host("bytes", a)?;
         let count = room(&inner, &out, count)?;
         let bytes = storage::bytes("bytes", &x, from, count as i64)?;
         // SAFETY: so many bytes of a live array and of a pinned tensor.
@@ -200,7 +206,7 @@ fn write_bytes<'l>(
 ) {
     let inner = same(&env);
     boundary(env, || {
-        let x = runtime().pin("bytes", a)?;
+        let x = runtime().pin_host("bytes", a)?;
         let count = room(&inner, &data, count)?;
         let bytes = storage::bytes_mut("bytes", &x, from, count as i64)?;
         // SAFETY: so many bytes of a live array and of a pinned tensor.

@@ -220,6 +220,16 @@ impl Storage {
         }
     }
 
+    /// Whether the elements are right on the device beside the processor, or on the processor.
+    pub(crate) fn is_right_beside(&self, beside: bool) -> bool {
+        let home = super::find(self.home()).is_some_and(|home| home.backend().is_some());
+        let side = if home == beside { Side::Home } else { Side::Mirror };
+        match self.mirror() {
+            None => side == Side::Home,
+            Some(mirror) => mirror.coherence.is_right(side),
+        }
+    }
+
     /// Makes the elements undefined, until all are written again.
     pub(crate) fn discard(&self, op: &'static str) -> Result<()> {
         super::note_others();

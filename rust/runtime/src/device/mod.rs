@@ -51,6 +51,9 @@ pub trait Backend: Send + Sync {
     /// Called on the queue's thread before an operation gets its turn; an error takes its place.
     fn begin(&self, op: &'static str) -> Result<()>;
 
+    /// Makes the program of an operation, which the device's context keeps.
+    fn build(&self, op: &'static str) -> Result<Vec<u8>>;
+
     /// Copies between the processor's memory and its own; called on a queue's thread.
     ///
     /// # Safety
@@ -103,7 +106,7 @@ pub fn name_of(number: u32) -> String {
     match find(number) {
         Some(device) => device.name().to_owned(),
         None if number == 0 => "cpu".to_owned(),
-        None => format!("context {number}, which is closed"),
+        None => format!("context {number} (closed)"),
     }
 }
 
@@ -181,8 +184,10 @@ pub fn run<T>(
 
 /// The device of a number, which must be there.
 pub fn get(op: &'static str, number: u32) -> Result<Arc<Device>> {
-    let gone =
-        || Kind::Device { op, expected: format!("{} is gone", name_of(number)).into() }.into();
+    let gone = || {
+        Kind::Device { op, expected: format!("{} is not there any more", name_of(number)).into() }
+            .into()
+    };
     find(number).ok_or_else(gone)
 }
 
@@ -293,8 +298,9 @@ impl Device {
             })
         };
         let Some(lanes) = &self.lanes else { return run() };
-        let backend = Arc::clone(&lanes.backend);
+        let (device, backend) = (Arc::clone(self), Arc::clone(&lanes.backend));
         let begin = move || {
+            device.context.kernels().get(op, || backend.build(op))?;
             backend.wait(Work::Compute);
             backend.begin(op)
         };

@@ -22,7 +22,7 @@ struct Signal {
 
 impl Event {
     /// Of something that has ended.
-    pub(crate) fn ended(result: Result<()>) -> Event {
+    pub fn ended(result: Result<()>) -> Event {
         let event = Event::default();
         event.set(result);
         event

@@ -150,6 +150,11 @@ impl Coo {
         self.indices.shape()[1]
     }
 
+    /// The number of the device that its elements are on.
+    pub fn device(&self) -> u32 {
+        self.values.device()
+    }
+
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.values.dtype()

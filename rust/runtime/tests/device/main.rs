@@ -8,8 +8,10 @@ mod coherence;
 mod common;
 mod faults;
 mod interleavings;
+mod programs;
 mod queues;
 mod random;
+mod schedule;
 mod states;
 mod sync;
 

@@ -87,6 +87,86 @@ public final class Native {
   /** One of baseline, avx2, avx512. */
   public static native String cpuLevel();
 
+  // devices and contexts: numbers, 0 the default context. Methods that make a tensor of nothing take
+  // the device's number above the low byte of their dtype.
+  /** The number of a simulated device, which is made when it is first asked for. */
+  public static native int simDevice(int index);
+
+  public static native int deviceOf(long a);
+
+  /** A new tensor on a device. */
+  public static native long copyToDevice(long a, int device);
+
+  /** The same elements, computed on another device. */
+  public static native long onDevice(long a, int device);
+
+  /** Begins to bring the elements to a device. */
+  public static native void prefetch(long a, int device);
+
+  /** Whether they are there; -1: on the one that is not the processor, -2: on the processor. */
+  public static native boolean isReady(long a, int device);
+
+  /** Makes the elements undefined; false, and nothing, where there are others in the storage. */
+  public static native boolean discard(long a);
+
+  /** Bytes in row-major order. */
+  public static native void hostRead(long a, byte[] out);
+
+  public static native void hostWrite(long a, byte[] from);
+
+  /**
+   * {@code what}: 0 a delay in nanoseconds, 1 failures to come, 2 held or not, 3 a fresh start;
+   * {@code work}: 0 operations, 1 copies to the device, 2 from it.
+   */
+  public static native void simulate(int index, int what, int work, long value);
+
+  /** How many pieces of such work were done. */
+  public static native long simulated(int index, int work);
+
+  /** A handle of an event, which is no tensor's. */
+  public static native long queueEvent(int device, boolean upload);
+
+  public static native void queueWait(int device, boolean upload, long event);
+
+  public static native boolean eventDone(long event);
+
+  /** {@code nanos} negative: without a limit. */
+  public static native boolean eventWait(long event, long nanos);
+
+  public static native void eventRelease(long event);
+
+  /** 0: the machine's. */
+  public static native int newContext(int threads, long cap);
+
+  public static native void closeContext(int number);
+
+  /**
+   * Fills live, peak, cached bytes, cap, threads, seed, offset, programs, their bytes, how many were
+   * built, read and found.
+   */
+  public static native void contextState(int number, long[] out);
+
+  /**
+   * {@code what}: 0 threads, 1 cap, 2 seed and offset, 3 trim, 4 the peak starts anew, 5 programs are
+   * forgotten.
+   */
+  public static native void setContext(int number, int what, long value, long second);
+
+  /** {@code bridge}: a {@link SchedulerBridge}, or null. */
+  public static native void setScheduler(int number, Object bridge);
+
+  public static native void setKernelFolder(int number, String path);
+
+  /** Runs the next part of an operation; false where none is left. */
+  public static native boolean runPart(long parts);
+
+  /**
+   * For this thread's operations: -1 no dimension; 0 auto, 1 static, 2 dynamic; 0 threads: the
+   * context's. Fills those before.
+   */
+  public static native void setHints(
+      int splitDim, int strategy, int granules, int threads, long[] before);
+
   // arrays; the array's length must equal the product of the shape
   public static native long fromDoubles(double[] data, long[] shape);
 

@@ -43,7 +43,8 @@ sealed class STen private[wick] (
     with SortOps
     with SearchOps
     with SparseOps
-    with StorageOps {
+    with StorageOps
+    with DeviceOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
   // under the lock and read without: a thread that has not seen the end yet is told by the handle.
@@ -164,15 +165,22 @@ sealed class STen private[wick] (
   /** libtorch's number of the element type: 1 i8, 2 i16, 3 i32, 4 i64, 5 f16, 6 f32, 7 f64, … */
   def scalarTypeByte: Byte = dtype.scalarTypeByte
 
-  /** The device that holds the elements. */
+  /** The device that operations on this tensor run on. */
   def device: Device = {
     check()
     CPU
   }
 
-  /** The CUDA device's number, -1 on the processor. */
+  /** The device's native number. */
+  private[wick] def deviceNumber: Int = 0
+
+  /** The native code of the element type, for a new tensor on this device. */
+  private[wick] def likeCode: Int = (handle & Native.DTYPE_MASK).toInt | deviceNumber << 8
+
+  /** The device's number among those of its kind, -1 on the processor. */
   def deviceIndex: Int = device match {
     case CudaDevice(i) => i
+    case SimDevice(i)  => i
     case CPU           => -1
   }
 
@@ -213,7 +221,7 @@ sealed class STen private[wick] (
   def isCPU: Boolean = device == CPU
 
   /** Whether a CUDA device holds the elements. */
-  def isCuda: Boolean = !isCPU
+  def isCuda: Boolean = device.isInstanceOf[CudaDevice]
 
   /** Whether the layout is sparse. */
   def isSparse: Boolean = {
@@ -330,13 +338,20 @@ object STen
 
   private def made(raw: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
     if (raw >>> Native.HINT_SHIFT == 3L) new SparseSTen(raw & Native.HANDLE_MASK, dims, scope, slot)
-    else new STen(raw & Native.HANDLE_MASK, dims, scope, slot)
+    else dense(raw & Native.HANDLE_MASK, dims, scope, slot)
+
+  private def dense(handle: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
+    if (Places.others) Places.tensor(handle, dims, scope, slot) else new STen(handle, dims, scope, slot)
+
+  /** On the processor, in the default context. */
+  private[wick] def here(handle: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
+    new STen(handle, dims, scope, slot)
 
   /** As `own(raw)`, where the result's shape may be that of `a`. */
   private[wick] def own(raw: Long, a: STen)(implicit scope: Scope): STen = {
     val handle = raw & Native.HANDLE_MASK
     val slot = scope.enter(handle)
-    if (raw >>> Native.HINT_SHIFT == 1L) new STen(handle, a.dims, scope, slot)
+    if (raw >>> Native.HINT_SHIFT == 1L) dense(handle, a.dims, scope, slot)
     else made(raw, Native.shape(handle), scope, slot)
   }
 
@@ -345,8 +360,8 @@ object STen
     val handle = raw & Native.HANDLE_MASK
     val slot = scope.enter(handle)
     (raw >>> Native.HINT_SHIFT).toInt match {
-      case 1 => new STen(handle, a.dims, scope, slot)
-      case 2 => new STen(handle, b.dims, scope, slot)
+      case 1 => dense(handle, a.dims, scope, slot)
+      case 2 => dense(handle, b.dims, scope, slot)
       case _ => made(raw, Native.shape(handle), scope, slot)
     }
   }
@@ -356,7 +371,7 @@ object STen
     val handles = raw.map(_ & Native.HANDLE_MASK)
     val slots = new Array[Int](raw.length)
     scope.enterAll(handles, slots)
-    Array.tabulate(raw.length)(i => new STen(handles(i), Native.shape(handles(i)), scope, slots(i)))
+    Array.tabulate(raw.length)(i => dense(handles(i), Native.shape(handles(i)), scope, slots(i)))
   }
 
   private def product(dims: Array[Long]): Long = {
@@ -364,6 +379,22 @@ object STen
     var i = 0
     while (i < dims.length) { n *= dims(i); i += 1 }
     n
+  }
+}
+
+/** A dense tensor of another device or context than the default one. */
+private[wick] final class PlacedSTen(
+    rawHandle: Long,
+    dims: Array[Long],
+    owner: Scope,
+    slot: Int,
+    place: Device,
+    override private[wick] val deviceNumber: Int
+) extends STen(rawHandle, dims, owner, slot) {
+
+  override def device: Device = {
+    handle
+    place
   }
 }
 

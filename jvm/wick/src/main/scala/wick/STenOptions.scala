@@ -99,14 +99,15 @@ final case class STenOptions(
   def isCPU: Boolean = device == CPU
 
   /** Whether tensors live on a CUDA device. */
-  def isCuda: Boolean = !isCPU
+  def isCuda: Boolean = device.isInstanceOf[CudaDevice]
 
   /** Whether tensors are sparse. */
   def isSparse: Boolean = layout == Layout.Sparse
 
-  /** The CUDA device's number; -1 on the processor, as in libtorch. */
+  /** The device's number among those of its kind; -1 on the processor, as in libtorch. */
   def deviceIndex: Int = device match {
     case CudaDevice(i) => i
+    case SimDevice(i)  => i
     case CPU           => -1
   }
 

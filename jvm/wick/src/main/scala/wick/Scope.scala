@@ -34,7 +34,9 @@ import scala.util.control.NonFatal
   *
   * Effect systems build on [[Scope.open]], which splits a block into its begin and its end.
   */
-final class Scope private (private val label: String) extends Latch with AutoCloseable {
+final class Scope private (private val label: String, private[wick] val context: Context)
+    extends Latch
+    with AutoCloseable {
 
   // Handles by slot. A slot that was given up holds ~next, the next free one, so that closing
   // tensors early in a long-lived scope does not make it grow.
@@ -236,17 +238,17 @@ object Scope {
 
   /** Runs `op` in a new scope; the tensors of its result move to `parent`, the rest is freed. */
   def apply[A: Movable](op: Scope => A)(implicit parent: Scope): A =
-    new Scope(null).run(parent, op)
+    new Scope(null, parent.context).run(parent, op)
 
   /** Runs `op` in a new scope without a parent, so that its result cannot hold tensors. */
   @scala.annotation.nowarn
-  def root[A: EmptyMovable](op: Scope => A): A = new Scope(null).runAlone(op)
+  def root[A: EmptyMovable](op: Scope => A): A = new Scope(null, Context.default).runAlone(op)
 
   /** Runs `op` in a new scope and returns whatever it returns; tensors in it are closed. */
-  def unsafe[A](op: Scope => A): A = new Scope(null).runAlone(op)
+  def unsafe[A](op: Scope => A): A = new Scope(null, Context.default).runAlone(op)
 
   /** A scope that ends when its `release` is called, and leaks where it never is. */
-  def free: Scope = new Scope(null)
+  def free: Scope = new Scope(null, Context.default)
 
   /** Runs `op` in a scope that ends when the future completes, on whichever thread.
     *
@@ -254,11 +256,11 @@ object Scope {
     * its exception. A parent that has ended by then fails the future and frees everything too.
     */
   def async[A: Movable](op: Scope => Future[A])(implicit parent: Scope): Future[A] =
-    new Scope(null).runAsync(parent, op)
+    new Scope(null, parent.context).runAsync(parent, op)
 
   /** As [[async]] without a parent, so that the value cannot hold tensors. */
   def rootAsync[A](op: Scope => Future[A])(implicit empty: EmptyMovable[A]): Future[A] =
-    new Scope(null).runAsync(null, op)(empty)
+    new Scope(null, Context.default).runAsync(null, op)(empty)
 
   /** Opens a scope whose name errors and traces show: `Scope.named("epoch") { implicit scope => … }`. */
   def named(name: String): Named = new Named(name)
@@ -273,7 +275,13 @@ object Scope {
     * }
     * }}}
     */
-  def open(parent: Option[Scope]): Opened = new Opened(new Scope(null), parent.orNull)
+  def open(parent: Option[Scope]): Opened = new Opened(new Scope(null, contextOf(parent)), parent.orNull)
+
+  private def contextOf(parent: Option[Scope]): Context = parent.fold(Context.default)(_.context)
+
+  /** Scopes of a context; those opened in them are of the same. */
+  private[wick] def in[A](context: Context)(op: Scope => A): A = new Scope(null, context).runAlone(op)
+  private[wick] def freeIn(context: Context): Scope = new Scope(null, context)
 
   /** A scope between its begin and its end; whichever of the three ends comes first counts. */
   final class Opened private[Scope] (val scope: Scope, parent: Scope) {
@@ -293,23 +301,23 @@ object Scope {
 
     /** As [[Scope.apply]]. */
     def apply[A: Movable](op: Scope => A)(implicit parent: Scope): A =
-      new Scope(name).run(parent, op)
+      new Scope(name, parent.context).run(parent, op)
 
     /** As [[Scope.root]]. */
     @scala.annotation.nowarn
-    def root[A: EmptyMovable](op: Scope => A): A = new Scope(name).runAlone(op)
+    def root[A: EmptyMovable](op: Scope => A): A = new Scope(name, Context.default).runAlone(op)
 
     /** As [[Scope.unsafe]]. */
-    def unsafe[A](op: Scope => A): A = new Scope(name).runAlone(op)
+    def unsafe[A](op: Scope => A): A = new Scope(name, Context.default).runAlone(op)
 
     /** As [[Scope.free]]. */
-    def free: Scope = new Scope(name)
+    def free: Scope = new Scope(name, Context.default)
 
     /** As [[Scope.async]]. */
     def async[A: Movable](op: Scope => Future[A])(implicit parent: Scope): Future[A] =
-      new Scope(name).runAsync(parent, op)
+      new Scope(name, parent.context).runAsync(parent, op)
 
     /** As [[Scope.open]]. */
-    def open(parent: Option[Scope]): Opened = new Opened(new Scope(name), parent.orNull)
+    def open(parent: Option[Scope]): Opened = new Opened(new Scope(name, contextOf(parent)), parent.orNull)
   }
 }

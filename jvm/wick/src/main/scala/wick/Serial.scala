@@ -88,7 +88,7 @@ private[wick] object Serial {
         Native.release(raw & Native.HANDLE_MASK)
         throw t
     }
-    STen.own(raw, dims)
+    STen.place(raw, CPU)
   }
 
   /** Reads a shape. */

@@ -124,8 +124,11 @@ private[wick] trait ArrayOps { self: STen =>
   def copyTo[S: Sc](options: STenOptions): STen = {
     if (options.isSparse)
       throw new DTypeException(s"copyTo: ${options.dtype} sparse: expected the strided layout")
-    if (options.device != device) throw new DeviceException(s"copyTo: no backend for ${options.device}")
-    STen.own(Native.cast(handle, options.dtype.number), this)
+    val cast = STen.own(Native.cast(handle, options.dtype.number), this)
+    if (options.device == device) cast
+    else
+      try cast.to(options.device)
+      finally cast.close()
   }
 
   /** On another device; where it is there already, a second owner of the same elements. */

@@ -10,13 +10,19 @@ private[wick] trait CreationFunctions {
   private def of(dim: Seq[Long], count: Long): Array[Long] =
     if (dim == null) Array(count) else dim.toArray
 
-  /** On the device asked for: `raw` is on the processor. */
-  private def place[S: Sc](raw: Long, device: Device): STen = device match {
-    case CPU   => STen.own(raw)
-    case other =>
-      val here = STen.own(raw)
-      try other.to(here)
-      finally here.close()
+  /** On the device asked for: `raw` is in the default context, and freed where that is elsewhere. */
+  private[wick] def place[S: Sc](raw: Long, device: Device): STen = {
+    val number =
+      try device.number(Context.of[S])
+      catch { case t: Throwable => Native.release(raw & Native.HANDLE_MASK); throw t }
+    if (number == 0) STen.own(raw)
+    else {
+      val first = raw & Native.HANDLE_MASK
+      val there =
+        try Native.copyToDevice(first, number)
+        finally Native.release(first)
+      STen.own(there)
+    }
   }
 
   /** In another element type than the array's, the first tensor being freed at once. */
@@ -30,21 +36,16 @@ private[wick] trait CreationFunctions {
       place(cast, device)
     }
 
-  /** The number of a dense element type on the processor. */
-  private[wick] def dense(op: String, options: STenOptions): Int = {
-    if (options.isSparse)
-      throw new DTypeException(s"$op: ${options.dtype} sparse: expected the strided layout")
-    if (options.isCuda) throw new DeviceException(s"$op: no CUDA backend is loaded")
-    options.dtype.number
-  }
+  /** The code of a dense tensor's element type, with its device. */
+  private[wick] def dense[S: Sc](op: String, options: STenOptions): Int = Device.code(op, options)
 
   /** A vector of f64. */
   def fromDoubleArray[S: Sc](ar: Array[Double]): STen =
-    STen.own(Native.fromDoubles(ar, of(null, ar.length.toLong)))
+    place(Native.fromDoubles(ar, of(null, ar.length.toLong)), CPU)
 
   /** A tensor of f64. */
   def fromDoubleArray[S: Sc](ar: Array[Double], dim: Seq[Long]): STen =
-    STen.own(Native.fromDoubles(ar, dim.toArray))
+    place(Native.fromDoubles(ar, dim.toArray), CPU)
 
   /** A tensor of floating point elements of a precision. */
   def fromDoubleArray[S: Sc](
@@ -57,11 +58,11 @@ private[wick] trait CreationFunctions {
 
   /** A vector of f32. */
   def fromFloatArray[S: Sc](ar: Array[Float]): STen =
-    STen.own(Native.fromFloats(ar, of(null, ar.length.toLong)))
+    place(Native.fromFloats(ar, of(null, ar.length.toLong)), CPU)
 
   /** A tensor of f32. */
   def fromFloatArray[S: Sc](ar: Array[Float], dim: Seq[Long]): STen =
-    STen.own(Native.fromFloats(ar, dim.toArray))
+    place(Native.fromFloats(ar, dim.toArray), CPU)
 
   /** A tensor of f32. */
   def fromFloatArray[S: Sc](ar: Array[Float], dim: Seq[Long], device: Device): STen =
@@ -78,11 +79,11 @@ private[wick] trait CreationFunctions {
 
   /** A vector of i64. */
   def fromLongArray[S: Sc](ar: Array[Long]): STen =
-    STen.own(Native.fromLongs(ar, of(null, ar.length.toLong)))
+    place(Native.fromLongs(ar, of(null, ar.length.toLong)), CPU)
 
   /** A tensor of i64. */
   def fromLongArray[S: Sc](ar: Array[Long], dim: Seq[Long]): STen =
-    STen.own(Native.fromLongs(ar, dim.toArray))
+    place(Native.fromLongs(ar, dim.toArray), CPU)
 
   /** A tensor of i64. */
   def fromLongArray[S: Sc](ar: Array[Long], dim: Seq[Long], device: Device): STen =
@@ -108,11 +109,11 @@ private[wick] trait CreationFunctions {
 
   /** A vector of i32. */
   def fromIntArray[S: Sc](ar: Array[Int]): STen =
-    STen.own(Native.fromInts(ar, of(null, ar.length.toLong)))
+    place(Native.fromInts(ar, of(null, ar.length.toLong)), CPU)
 
   /** A tensor of i32. */
   def fromIntArray[S: Sc](ar: Array[Int], dim: Seq[Long]): STen =
-    STen.own(Native.fromInts(ar, dim.toArray))
+    place(Native.fromInts(ar, dim.toArray), CPU)
 
   /** A tensor of i32. */
   def fromIntArray[S: Sc](ar: Array[Int], dim: Seq[Long], device: Device): STen =
@@ -120,11 +121,11 @@ private[wick] trait CreationFunctions {
 
   /** A vector of i16. */
   def fromShortArray[S: Sc](ar: Array[Short]): STen =
-    STen.own(Native.fromShorts(ar, of(null, ar.length.toLong)))
+    place(Native.fromShorts(ar, of(null, ar.length.toLong)), CPU)
 
   /** A tensor of i16. */
   def fromShortArray[S: Sc](ar: Array[Short], dim: Seq[Long]): STen =
-    STen.own(Native.fromShorts(ar, dim.toArray))
+    place(Native.fromShorts(ar, dim.toArray), CPU)
 
   /** A tensor of i16. */
   def fromShortArray[S: Sc](ar: Array[Short], dim: Seq[Long], device: Device): STen =
@@ -132,7 +133,7 @@ private[wick] trait CreationFunctions {
 
   /** A vector of i8. */
   def fromByteArray[S: Sc](ar: Array[Byte]): STen =
-    STen.own(Native.fromBytes(ar, of(null, ar.length.toLong), DType.I8.number))
+    place(Native.fromBytes(ar, of(null, ar.length.toLong), DType.I8.number), CPU)
 
   /** A tensor of i8. */
   def fromByteArray[S: Sc](ar: Array[Byte], dim: Seq[Long]): STen =
@@ -148,11 +149,11 @@ private[wick] trait CreationFunctions {
 
   /** A vector of truth values. */
   def fromBooleanArray[S: Sc](ar: Array[Boolean]): STen =
-    STen.own(Native.fromBooleans(ar, of(null, ar.length.toLong)))
+    place(Native.fromBooleans(ar, of(null, ar.length.toLong)), CPU)
 
   /** A tensor of truth values. */
   def fromBooleanArray[S: Sc](ar: Array[Boolean], dim: Seq[Long]): STen =
-    STen.own(Native.fromBooleans(ar, dim.toArray))
+    place(Native.fromBooleans(ar, dim.toArray), CPU)
 
   /** A tensor of truth values. */
   def fromBooleanArray[S: Sc](ar: Array[Boolean], dim: Seq[Long], device: Device): STen =
@@ -217,8 +218,7 @@ private[wick] trait CreationFunctions {
 
   private def fullLike[S: Sc](tensor: STen, kind: Int, bits: Long): STen = {
     SparseCalls.dense("full_like", tensor)
-    val dtype = (tensor.handle & Native.DTYPE_MASK).toInt
-    STen.own(Native.full(dtype, tensor.dims, kind, bits), tensor.dims)
+    STen.own(Native.full(tensor.likeCode, tensor.dims, kind, bits), tensor.dims)
   }
 
   /** Ones, of the shape and element type of `tensor`. */
@@ -239,7 +239,7 @@ private[wick] trait CreationFunctions {
   /** Elements of any value, of the shape and element type of `tensor`. */
   def emptyLike[S: Sc](tensor: STen): STen = {
     SparseCalls.dense("empty_like", tensor)
-    STen.own(Native.empty((tensor.handle & Native.DTYPE_MASK).toInt, tensor.dims), tensor.dims)
+    STen.own(Native.empty(tensor.likeCode, tensor.dims), tensor.dims)
   }
 
   /** The `n` by `n` matrix with ones on the main diagonal and zeros elsewhere. */

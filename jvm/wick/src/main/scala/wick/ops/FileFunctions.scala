@@ -37,6 +37,10 @@ private[wick] trait FileFunctions {
     val parts = tensors.flatMap { case (dtype, from, bytes) => List(dtype.toLong, from, bytes) }.toArray
     val results = new Array[Long](tensors.size)
     Native.tensorsFromFile(path, offset, length, parts, results)
-    STen.ownAll(results).toVector
+    if (Context.of[S].number == 0) STen.ownAll(results).toVector
+    else Scope.in(Context.default) { here =>
+      val read = STen.ownAll(results)(here)
+      read.map(CPU.to(_)).toVector
+    }
   }
 }

@@ -26,10 +26,9 @@ private[wick] object RandomCalls {
       options: STenOptions,
       generator: Generator
   ): STen = {
-    if (options.isSparse) throw new DTypeException(s"$name: ${options.dtype} sparse: expected the strided layout")
-    if (options.isCuda) throw new DeviceException(s"$name: no CUDA backend is loaded")
+    val code = Device.code(name, options)
     val dims = size.toArray
-    like(op, options.dtype.number, dims, p, q, generator)
+    like(op, code, dims, p, q, generator)
   }
 
   def like[S: Sc](op: Int, dtype: Int, dims: Array[Long], p: Long, q: Long, generator: Generator): STen = {

@@ -129,16 +129,13 @@ private[wick] trait RandomFunctions {
       tensorOptions: STenOptions = STen.dOptions,
       generator: Generator = Generator.default
   ): STen = {
-    if (tensorOptions.isSparse)
-      throw new DTypeException(s"randperm: ${tensorOptions.dtype} sparse: expected the strided layout")
-    if (tensorOptions.isCuda) throw new DeviceException("randperm: no CUDA backend is loaded")
-    val dtype = tensorOptions.dtype.number
+    val dtype = Device.code("randperm", tensorOptions)
     STen.own(generator.draw(n)((seeded, seed, offset) => Native.randperm(dtype, n, seeded, seed, offset)))
   }
 
   private def like[S: Sc](op: Int, t: STen, p: Long, q: Long, generator: Generator): STen = {
     SparseCalls.dense("rand_like", t)
-    RandomCalls.like(op, (t.handle & Native.DTYPE_MASK).toInt, t.dims, p, q, generator)
+    RandomCalls.like(op, t.likeCode, t.dims, p, q, generator)
   }
 
   /** As [[rand]], of the shape and element type of `tensor`. */

@@ -13,6 +13,12 @@ private[wick] trait StorageFunctions {
     */
   def memcpy(dst: STen, src: STen): Unit = Native.memcpy(dst.handle, src.handle)
 
+  private def imported[S: Sc](options: STenOptions): Int = {
+    if (options.device != CPU)
+      throw new DeviceException(s"import: ${options.device}: the memory is the processor's: copy the tensor with to")
+    STen.dense("import", options)
+  }
+
   /** A tensor over a direct buffer's bytes from its position to its limit, which are not copied: what
     * is written to either shows in the other.
     *
@@ -25,7 +31,7 @@ private[wick] trait StorageFunctions {
       shape: Seq[Long],
       options: STenOptions = STen.fOptions
   ): STen = {
-    val dtype = STen.dense("import", options)
+    val dtype = imported(options)
     if (buffer == null) throw new ShapeException(s"import: ${options.dtype} $shape: the buffer is null")
     if (options.dtype.size > 1 && buffer.order != ByteOrder.nativeOrder)
       throw new DTypeException(
@@ -47,7 +53,7 @@ private[wick] trait StorageFunctions {
       giver: AnyRef,
       readOnly: Boolean = false
   ): STen = {
-    val dtype = STen.dense("import", options)
+    val dtype = imported(options)
     STen.own(Native.importAddress(address, bytes, dtype, shape.toArray, readOnly, giver))
   }
 
