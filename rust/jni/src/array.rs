@@ -87,6 +87,11 @@ primitive! {
     Bool, GetBooleanArrayRegion, SetBooleanArrayRegion;
 }
 
+/// What was read of the arguments, for a body that may run again.
+pub fn got<T>(read: &Result<T>) -> Result<&T> {
+    read.as_ref().map_err(Error::clone)
+}
+
 /// The environment for a body that runs inside the boundary.
 pub fn same(env: &EnvUnowned) -> EnvUnowned<'static> {
     // SAFETY: used within this native call only, on its thread.
@@ -192,11 +197,6 @@ pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Resu
 /// Writes handles for new tensors to the start of a long[]; where that fails, none of them lives on.
 pub fn give_all(env: &EnvUnowned, array: &JLongArray, tensors: Vec<Tensor>) -> Result<()> {
     let rt = runtime();
-    let mut handles = Vec::with_capacity(tensors.len());
-    let made = tensors.into_iter().try_for_each(|t| rt.own(t).map(|h| handles.push(h)));
-    made.and_then(|()| write_longs(env, array, &handles)).inspect_err(|_| {
-        for handle in &handles {
-            rt.tensors.close(*handle);
-        }
-    })
+    let handles = rt.own_all(tensors.into_iter().map(Some).collect())?;
+    write_longs(env, array, &handles).inspect_err(|_| handles.iter().for_each(|h| rt.close(*h)))
 }

@@ -6,11 +6,16 @@ use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use jni::objects::JLongArray;
 use jni::strings::JNIString;
 use jni::{Env, EnvUnowned};
-use wick_runtime::Error;
 use wick_runtime::device::{self, Accesses};
 use wick_runtime::error::Kind;
+use wick_runtime::{Error, Tensor};
+
+use crate::array::{same, write_longs};
+use crate::pipeline;
+use crate::runtime::runtime;
 
 /// What a native method may fail with.
 pub enum Failure {
@@ -119,6 +124,39 @@ pub fn boundary_or<T: Default, E: Into<Failure>>(
     })
 }
 
+/// As [`boundary`] for an operation: its body owns what it needs, so that a pipeline can do it again.
+#[inline]
+pub fn operation<T: Default>(
+    env: EnvUnowned,
+    body: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
+) -> T {
+    boundary(env, || pipeline::perform(body))
+}
+
+/// As [`operation`] for one that sparse tensors know, too (see [`boundary_or`]).
+#[inline]
+pub fn operation_or<T: Default>(
+    env: EnvUnowned,
+    dense: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
+    sparse: impl FnOnce() -> Result<T, Error> + Clone,
+) -> T {
+    boundary_or(env, || pipeline::perform(dense), sparse)
+}
+
+/// As [`operation`] for several results, whose handles go into a long[].
+pub fn operation_all(
+    env: EnvUnowned,
+    results: &JLongArray,
+    body: impl Fn() -> Result<Vec<Option<Tensor>>, Error> + Clone + Send + Sync + 'static,
+) {
+    let inner = same(&env);
+    boundary(env, || {
+        let handles = pipeline::perform(move || runtime().own_all(body()?))?;
+        write_longs(&inner, results, &handles)
+            .inspect_err(|_| handles.iter().for_each(|h| runtime().close(*h)))
+    })
+}
+
 /// As [`boundary`], for the few methods that need the JNI environment itself.
 pub fn boundary_env<'local, T: Default>(
     mut env: EnvUnowned<'local>,
@@ -188,6 +226,7 @@ fn class_of(error: &Error) -> &'static str {
         Kind::ReadOnly { .. } => "java/lang/UnsupportedOperationException",
         Kind::Format { .. } => "wick/FormatException",
         Kind::OutOfMemory { .. } => "wick/OutOfNativeMemoryError",
+        Kind::State { .. } => "java/lang/IllegalStateException",
         Kind::Internal(_) => "wick/NativeException",
     }
 }

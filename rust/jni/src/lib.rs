@@ -5,6 +5,7 @@ mod array;
 mod boundary;
 mod calls;
 mod devices;
+mod pipeline;
 mod runtime;
 
 use jni::objects::{JClass, JString};

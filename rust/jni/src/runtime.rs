@@ -14,6 +14,7 @@ use wick_runtime::ops::sparse::Coo;
 use wick_runtime::{Context, Error, Result, Tensor};
 
 use crate::devices::Devices;
+use crate::pipeline::{self, Pipeline};
 
 /// What a handle stands for.
 pub enum Entry {
@@ -29,6 +30,7 @@ pub struct Runtime {
     pub ctx: Current,
     pub tensors: Table<Entry>,
     pub devices: Devices,
+    pub pipelines: Table<Arc<Pipeline>>,
 }
 
 /// The context that this thread's operation runs in: the default one, or that of a device whose turn
@@ -61,6 +63,7 @@ pub fn runtime() -> &'static Runtime {
         ctx: Current { host: Device::host(Context::default()) },
         tensors: Table::default(),
         devices: Devices::default(),
+        pipelines: Table::default(),
     })
 }
 
@@ -71,16 +74,23 @@ const HINT_SHIFT: u32 = 62;
 const SPARSE: i64 = 3;
 
 /// A dense tensor of the table, alive for the duration of a call.
-pub struct Pin(Pinned<'static, Entry>);
+pub enum Pin {
+    Held(Pinned<'static, Entry>),
+    /// A run of a pipeline has it.
+    Lent(Tensor),
+}
 
 impl Deref for Pin {
     type Target = Tensor;
 
     fn deref(&self) -> &Tensor {
-        match &*self.0 {
-            Entry::Dense(t) => t,
-            // SAFETY: `Runtime::pin` makes pins of dense entries alone, and an entry never changes.
-            Entry::Sparse(_) => unsafe { std::hint::unreachable_unchecked() },
+        match self {
+            Pin::Held(pinned) => match &**pinned {
+                Entry::Dense(t) => t,
+                // SAFETY: pins are made of dense entries alone, and an entry never changes.
+                Entry::Sparse(_) => unsafe { std::hint::unreachable_unchecked() },
+            },
+            Pin::Lent(t) => t,
         }
     }
 }
@@ -136,8 +146,8 @@ impl Runtime {
     #[inline]
     pub fn look(&'static self, op: &'static str, handle: i64) -> Result<Pin> {
         match self.tensors.pin(handle) {
-            Some(pinned) if matches!(*pinned, Entry::Dense(_)) => Ok(Pin(pinned)),
-            other => Err(not_dense(op, handle, other)),
+            Some(pinned) if matches!(*pinned, Entry::Dense(_)) => Ok(Pin::Held(pinned)),
+            other => lent(op, handle, other),
         }
     }
 
@@ -165,13 +175,13 @@ impl Runtime {
                 Ok(Any::Sparse(pin))
             }
             Some(pinned) => {
-                let pin = Pin(pinned);
+                let pin = Pin::Held(pinned);
                 if device::others() {
                     device::check(op, &pin)?;
                 }
                 Ok(Any::Dense(pin))
             }
-            None => Err(not_dense(op, handle, None)),
+            None => lent(op, handle, None).map(Any::Dense),
         }
     }
 
@@ -186,12 +196,45 @@ impl Runtime {
     }
 
     /// A handle for a new tensor, without hints.
+    #[inline]
     pub fn own(&self, t: Tensor) -> Result<i64> {
+        if pipeline::busy() {
+            return self.own_in_pipeline(t);
+        }
         self.enter(t.dtype(), Entry::Dense(t))
+    }
+
+    #[cold]
+    fn own_in_pipeline(&self, t: Tensor) -> Result<i64> {
+        if let Some(kept) = pipeline::keep(&t) {
+            return kept;
+        }
+        let handle = self.enter(t.dtype(), Entry::Dense(t.clone()))?;
+        pipeline::made(handle, &t);
+        Ok(handle)
+    }
+
+    /// Closes a handle.
+    #[inline]
+    pub fn close(&self, handle: i64) {
+        if pipeline::busy() {
+            pipeline::closed(handle);
+        }
+        self.tensors.close(handle);
+    }
+
+    /// Handles for new tensors, 0 for one that is not there; where that fails, none of them lives on.
+    pub fn own_all(&self, tensors: Vec<Option<Tensor>>) -> Result<Vec<i64>> {
+        let mut handles = Vec::with_capacity(tensors.len());
+        let own = |t: Option<Tensor>| t.map_or(Ok(0), |t| self.own(t)).map(|h| handles.push(h));
+        let made = tensors.into_iter().try_for_each(own);
+        made.inspect_err(|_| handles.iter().for_each(|h| self.close(*h)))?;
+        Ok(handles)
     }
 
     /// A handle for a new sparse tensor, with the hint that it is one.
     pub fn own_sparse(&self, t: Coo) -> Result<i64> {
+        pipeline::refuse("a sparse tensor", "how many elements it has depends on values")?;
         let handle = self.enter(t.dtype(), Entry::Sparse(Arc::new(Mutex::new(t))))?;
         Ok(handle | SPARSE << HINT_SHIFT)
     }
@@ -222,7 +265,15 @@ impl Runtime {
     }
 }
 
+/// The tensor of a handle that the table does not have as a dense one.
 #[cold]
+fn lent(op: &'static str, handle: i64, found: Option<Pinned<'static, Entry>>) -> Result<Pin> {
+    match pipeline::node(handle) {
+        Some(t) => Ok(Pin::Lent(t)),
+        None => Err(not_dense(op, handle, found)),
+    }
+}
+
 fn not_dense(op: &'static str, handle: i64, found: Option<Pinned<'static, Entry>>) -> Error {
     match found.as_deref() {
         Some(Entry::Sparse(cell)) => {

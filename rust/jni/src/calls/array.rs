@@ -12,6 +12,7 @@ use wick_runtime::ops::array::{from_elements, item, with_elements};
 
 use crate::array::{Primitive, length, longs, same};
 use crate::boundary::boundary;
+use crate::pipeline;
 use crate::runtime::{dtype, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -47,10 +48,13 @@ fn from<P: Primitive>(
         // SAFETY: the array has `count` elements of P, and the tensor room for as many.
         unsafe { P::get(env, data, bytes.as_mut_ptr().cast(), count as jsize) }
     })?;
-    rt.own(t)
+    let handle = rt.own(t.clone())?;
+    pipeline::constant(handle, &t)?;
+    Ok(handle)
 }
 
 fn to<P: Primitive>(env: &EnvUnowned, a: jlong, out: jarray, dtype: Option<DType>) -> Result<()> {
+    pipeline::refuse("to array", pipeline::READS)?;
     let count = length(env, out)?;
     let rt = runtime();
     let t = rt.pin_host("to array", a)?;
@@ -136,6 +140,7 @@ fn to_half_bits<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JShortArr
 fn item_double(env: EnvUnowned, _: JClass, a: jlong) -> jdouble {
     boundary(env, || {
         let rt = runtime();
+        pipeline::refuse("item", pipeline::READS)?;
         item::<f64>(&rt.ctx, &rt.pin_host("item", a)?)
     })
 }
@@ -143,6 +148,7 @@ fn item_double(env: EnvUnowned, _: JClass, a: jlong) -> jdouble {
 fn item_long(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
     boundary(env, || {
         let rt = runtime();
+        pipeline::refuse("item", pipeline::READS)?;
         item::<i64>(&rt.ctx, &rt.pin_host("item", a)?)
     })
 }

@@ -6,8 +6,8 @@ use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::ops::creation;
 
 use super::sparse;
-use crate::array::longs;
-use crate::boundary::{boundary, boundary_or};
+use crate::array::{got, longs};
+use crate::boundary::{operation, operation_or};
 use crate::runtime::{dtype, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -29,37 +29,37 @@ fn full<'l>(
     bits: jlong,
 ) -> jlong {
     let sizes = longs(&env, &shape);
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
-        rt.own(creation::full(&rt.ctx, dtype("full", code)?, &sizes?, scalar(kind, bits))?)
+        rt.own(creation::full(&rt.ctx, dtype("full", code)?, got(&sizes)?, scalar(kind, bits))?)
     })
 }
 
 fn empty<'l>(env: EnvUnowned<'l>, _: JClass<'l>, code: jint, shape: JLongArray<'l>) -> jlong {
     let sizes = longs(&env, &shape);
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
-        rt.own(creation::empty(&rt.ctx, dtype("empty", code)?, &sizes?)?)
+        rt.own(creation::empty(&rt.ctx, dtype("empty", code)?, got(&sizes)?)?)
     })
 }
 
 fn fill(env: EnvUnowned, _: JClass, a: jlong, kind: jint, bits: jlong) {
-    let fill = || {
+    let fill = move || {
         let rt = runtime();
         creation::fill(&rt.ctx, &*rt.pin("fill_", a)?, scalar(kind, bits))
     };
-    boundary_or(env, fill, || sparse::fill(a, scalar(kind, bits)))
+    operation_or(env, fill, || sparse::fill(a, scalar(kind, bits)))
 }
 
 fn fill_tensor(env: EnvUnowned, _: JClass, a: jlong, value: jlong) {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         creation::fill_tensor(&rt.ctx, &*rt.pin("fill_", a)?, &*rt.pin("fill_", value)?)
     })
 }
 
 fn eye(env: EnvUnowned, _: JClass, code: jint, n: jlong, m: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         rt.own(creation::eye(&rt.ctx, dtype("eye", code)?, n, m)?)
     })
@@ -74,7 +74,7 @@ fn arange(
     end_bits: jlong,
     step_bits: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let [start, end, step] = [start_bits, end_bits, step_bits].map(|b| scalar(kind, b));
         let dtype = dtype("arange", code)?;
@@ -90,7 +90,7 @@ fn linspace(
     end: jdouble,
     steps: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let dtype = dtype("linspace", code)?;
         rt.own(creation::linspace(&rt.ctx, dtype, start, end, steps)?)

@@ -9,7 +9,7 @@ use wick_runtime::ops::elementwise;
 use wick_runtime::ops::promote::Arg;
 
 use super::sparse;
-use crate::boundary::{boundary, boundary_or};
+use crate::boundary::{operation, operation_or};
 use crate::runtime::{Target, dtype, no_op, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -44,9 +44,9 @@ fn unary(
     p2: jdouble,
     out: jlong,
 ) -> jlong {
-    boundary_or(
+    operation_or(
         env,
-        || {
+        move || {
             let rt = runtime();
             let op = UnaryOp::from_code(op).ok_or_else(|| no_op(op))?;
             let x = rt.pin(op.name(), a)?;
@@ -72,9 +72,9 @@ fn binary(
     alpha_bits: jlong,
     out: jlong,
 ) -> jlong {
-    boundary_or(
+    operation_or(
         env,
-        || {
+        move || {
             let rt = runtime();
             let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
             let (x, y) = (rt.pin(op.name(), a)?, rt.pin(op.name(), b)?);
@@ -109,9 +109,9 @@ fn binary_scalar(
     alpha_bits: jlong,
     out: jlong,
 ) -> jlong {
-    boundary_or(
+    operation_or(
         env,
-        || {
+        move || {
             let rt = runtime();
             let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
             let x = rt.pin(op.name(), a)?;
@@ -141,7 +141,7 @@ fn ternary(
     bits: jlong,
     out: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = TernaryOp::from_code(op).ok_or_else(|| no_op(op))?;
         let name = op.name();
@@ -156,9 +156,9 @@ fn ternary(
 }
 
 fn cast(env: EnvUnowned, _: JClass, a: jlong, code: jint) -> jlong {
-    boundary_or(
+    operation_or(
         env,
-        || {
+        move || {
             let rt = runtime();
             let x = rt.pin("to", a)?;
             let result = elementwise::cast(&rt.ctx, &x, dtype("to", code)?)?;
@@ -169,7 +169,7 @@ fn cast(env: EnvUnowned, _: JClass, a: jlong, code: jint) -> jlong {
 }
 
 fn copy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
-    boundary(env, || {
+    operation(env, move || {
         let (rt, op) = (runtime(), "copy_");
         let (to, from) = (rt.look(op, dst)?, rt.look(op, src)?);
         if to.device() != from.device() {

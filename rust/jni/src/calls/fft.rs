@@ -5,7 +5,7 @@ use jni::sys::{jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::ops::fft::{self, FftOp, Norm};
 
-use crate::boundary::boundary;
+use crate::boundary::operation;
 use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -22,7 +22,7 @@ pub fn norm_code(name: &str) -> Option<i32> {
 
 /// `n`: -1 for as many as there are.
 fn fft(env: EnvUnowned, _: JClass, op: jint, a: jlong, n: jlong, dim: jlong, norm: jint) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = FftOp::from_code(op).ok_or_else(|| no_op(op))?;
         let norm = Norm::from_code(norm).ok_or_else(|| no_op(norm))?;

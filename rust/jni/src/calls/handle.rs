@@ -5,7 +5,7 @@ use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, NativeMethod, native_method};
 
 use crate::array::{each_long, same, write_longs};
-use crate::boundary::{Failure, boundary, boundary_env};
+use crate::boundary::{Failure, boundary, boundary_env, operation};
 use crate::runtime::{Any, runtime};
 use wick_runtime::Error;
 
@@ -39,7 +39,7 @@ fn op_code<'l>(env: EnvUnowned<'l>, _: JClass<'l>, family: JString<'l>, name: JS
 
 fn release(env: EnvUnowned, _: JClass, a: jlong) {
     boundary(env, || {
-        runtime().tensors.close(a);
+        runtime().close(a);
         Ok::<_, Error>(())
     })
 }
@@ -47,9 +47,9 @@ fn release(env: EnvUnowned, _: JClass, a: jlong) {
 fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, count: jint) {
     let inner = same(&env);
     boundary(env, || {
-        let tensors = &runtime().tensors;
+        let rt = runtime();
         each_long(&inner, &handles, count.max(0) as usize, |handle| {
-            tensors.close(handle);
+            rt.close(handle);
         })
     })
 }
@@ -57,7 +57,7 @@ fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, 
 fn release_few(env: EnvUnowned, _: JClass, a: jlong, b: jlong, c: jlong, d: jlong) {
     boundary(env, || {
         for handle in [a, b, c, d].into_iter().filter(|h| *h > 0) {
-            runtime().tensors.close(handle);
+            runtime().close(handle);
         }
         Ok::<_, Error>(())
     })
@@ -68,7 +68,7 @@ fn is_live(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
 }
 
 fn alias(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         match rt.pin_any("alias", a)? {
             Any::Dense(x) => rt.give(Some(x.alias()), Some(&x), None),

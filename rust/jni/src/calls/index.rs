@@ -9,8 +9,9 @@ use wick_runtime::ops::put::{self, PutOp, Source};
 use wick_runtime::ops::{advanced, mask};
 use wick_runtime::{Error, Result};
 
-use crate::array::{longs, write_longs};
-use crate::boundary::boundary;
+use crate::array::{got, longs};
+use crate::boundary::{boundary, operation, operation_all};
+use crate::pipeline;
 use crate::runtime::{Pin, no_op, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -42,7 +43,7 @@ fn index(
     index: jlong,
     out: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = IndexOp::from_code(op).ok_or_else(|| no_op(op))?;
         let (x, at) = (rt.pin(op.name(), a)?, rt.pin(op.name(), index)?);
@@ -72,7 +73,7 @@ fn index_put(
     bits: jlong,
     in_place: jboolean,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = PutOp::from_code(op).ok_or_else(|| no_op(op))?;
         let name = op.name();
@@ -112,10 +113,10 @@ fn list(handles: &[i64]) -> Result<Vec<Option<Pin>>> {
 
 fn index_list<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, indices: JLongArray<'l>) -> jlong {
     let handles = longs(&env, &indices);
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("index", a)?;
-        let pins = list(&handles?)?;
+        let pins = list(got(&handles)?)?;
         let indices: Vec<_> = pins.iter().map(|p| p.as_deref()).collect();
         let result = advanced::index(&rt.ctx, &x, &indices)?;
         rt.give(Some(result), Some(&x), None)
@@ -132,10 +133,10 @@ fn index_put_list<'l>(
     in_place: jboolean,
 ) -> jlong {
     let handles = longs(&env, &indices);
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let (x, from) = (rt.pin("index_put", a)?, rt.pin("index_put", source)?);
-        let pins = list(&handles?)?;
+        let pins = list(got(&handles)?)?;
         let indices: Vec<_> = pins.iter().map(|p| p.as_deref()).collect();
         let result = advanced::index_put(&rt.ctx, &x, &indices, &from, accumulate, in_place)?;
         rt.give(result, Some(&x), None)
@@ -151,7 +152,7 @@ fn masked_fill(
     bits: jlong,
     in_place: jboolean,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let (x, m) = (rt.pin("masked_fill", a)?, rt.pin("masked_fill", mask)?);
         let result = mask::masked_fill(&rt.ctx, &x, &m, scalar(kind, bits), in_place)?;
@@ -160,7 +161,7 @@ fn masked_fill(
 }
 
 fn one_hot(env: EnvUnowned, _: JClass, a: jlong, classes: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("one_hot", a)?;
         rt.own(put::one_hot(&rt.ctx, &x, classes)?)
@@ -168,7 +169,7 @@ fn one_hot(env: EnvUnowned, _: JClass, a: jlong, classes: jlong) -> jlong {
 }
 
 fn nonzero(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("nonzero", a)?;
         rt.own(mask::nonzero(&rt.ctx, &x)?)
@@ -176,38 +177,19 @@ fn nonzero(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
 }
 
 fn nonzero_each<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, results: JLongArray<'l>) {
-    let rt = runtime();
-    let made = (|| {
+    operation_all(env, &results, move || {
+        let rt = runtime();
         let x = rt.pin("where", a)?;
         let rows = mask::nonzero_rows(&rt.ctx, &x)?;
-        let mut handles = Vec::with_capacity(rows.shape()[0] as usize);
-        for d in 0..rows.shape()[0] {
-            let row = rows.with_layout("where", rows.layout().select(0, d));
-            match row.and_then(|row| rt.own(row)) {
-                Ok(handle) => handles.push(handle),
-                Err(e) => {
-                    handles.iter().for_each(|h| {
-                        rt.tensors.close(*h);
-                    });
-                    return Err(e);
-                }
-            }
-        }
-        Ok::<_, Error>(handles)
-    })();
-    let written = made.and_then(|handles| {
-        write_longs(&env, &results, &handles).inspect_err(|_| {
-            handles.iter().for_each(|h| {
-                rt.tensors.close(*h);
-            });
-        })
-    });
-    boundary(env, || written)
+        let row = |d| rows.with_layout("where", rows.layout().select(0, d)).map(Some);
+        (0..rows.shape()[0]).map(row).collect()
+    })
 }
 
 fn equal(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
     boundary(env, || {
         let rt = runtime();
+        pipeline::refuse("equal", pipeline::READS)?;
         mask::equal(&rt.ctx, &*rt.pin("equal", a)?, &*rt.pin("equal", b)?)
     })
 }

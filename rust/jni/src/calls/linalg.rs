@@ -6,8 +6,9 @@ use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::Tensor;
 use wick_runtime::ops::linalg::{self, LinalgOp};
 
-use crate::array::{all_longs, same, write_longs};
-use crate::boundary::{boundary, boundary_env};
+use crate::array::{all_longs, got};
+use crate::boundary::{boundary_env, operation_all};
+use crate::pipeline;
 use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -30,24 +31,14 @@ fn linalg<'l>(
     y: jdouble,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    let (operands, numbers) = (all_longs(&env, &operands), all_longs(&env, &p));
+    operation_all(env, &results, move || {
         let rt = runtime();
         let op = LinalgOp::from_code(op).ok_or_else(|| no_op(op))?;
-        let pins = rt.pin_all(op.name(), &all_longs(&inner, &operands)?)?;
+        let pins = rt.pin_all(op.name(), got(&operands)?)?;
         let tensors: Vec<&Tensor> = pins.iter().map(|t| &**t).collect();
-        let numbers = all_longs(&inner, &p)?;
-        let made = linalg::linalg(&rt.ctx, op, &tensors, &numbers, &[x, y])?;
-        let mut handles = Vec::with_capacity(made.len());
-        let owned = made.into_iter().try_for_each(|t| {
-            handles.push(rt.own(t)?);
-            Ok(())
-        });
-        owned.and_then(|()| write_longs(&inner, &results, &handles)).inspect_err(|_| {
-            handles.iter().for_each(|h| {
-                rt.tensors.close(*h);
-            });
-        })
+        let made = linalg::linalg(&rt.ctx, op, &tensors, got(&numbers)?, &[x, y])?;
+        Ok(made.into_iter().map(Some).collect())
     })
 }
 
@@ -57,13 +48,16 @@ fn einsum<'l>(
     equation: JString<'l>,
     operands: JLongArray<'l>,
 ) -> jlong {
-    let inner = same(&env);
+    let handles = all_longs(&env, &operands);
     boundary_env(env, |env| {
-        let equation = equation.try_to_string(env)?;
-        let rt = runtime();
-        let pins = rt.pin_all("einsum", &all_longs(&inner, &operands)?)?;
-        let tensors: Vec<&Tensor> = pins.iter().map(|t| &**t).collect();
-        let result = linalg::einsum(&rt.ctx, &equation, &tensors)?;
-        Ok(rt.give(Some(result), tensors.first().copied(), None)?)
+        let (equation, handles) = (equation.try_to_string(env)?, handles?);
+        let done = pipeline::perform(move || {
+            let rt = runtime();
+            let pins = rt.pin_all("einsum", &handles)?;
+            let tensors: Vec<&Tensor> = pins.iter().map(|t| &**t).collect();
+            let result = linalg::einsum(&rt.ctx, &equation, &tensors)?;
+            rt.give(Some(result), tensors.first().copied(), None)
+        });
+        Ok(done?)
     })
 }

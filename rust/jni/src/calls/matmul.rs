@@ -6,7 +6,7 @@ use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::ops::matmul::{self as product, AddmmOp, MatmulOp};
 
 use super::sparse;
-use crate::boundary::boundary_or;
+use crate::boundary::operation_or;
 use crate::runtime::{Target, no_op, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -23,9 +23,9 @@ pub fn addmm_code(name: &str) -> Option<i32> {
 }
 
 fn matmul(env: EnvUnowned, _: JClass, op: jint, a: jlong, b: jlong, out: jlong) -> jlong {
-    boundary_or(
+    operation_or(
         env,
-        || {
+        move || {
             let rt = runtime();
             let op = MatmulOp::from_code(op).ok_or_else(|| no_op(op))?;
             let (x, y) = (rt.pin(op.name(), a)?, rt.pin(op.name(), b)?);
@@ -54,9 +54,9 @@ fn addmm(
     alpha_bits: jlong,
     out: jlong,
 ) -> jlong {
-    boundary_or(
+    operation_or(
         env,
-        || {
+        move || {
             let rt = runtime();
             let op = AddmmOp::from_code(op).ok_or_else(|| no_op(op))?;
             let name = op.name();

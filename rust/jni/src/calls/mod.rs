@@ -13,6 +13,7 @@ mod index;
 mod linalg;
 mod matmul;
 mod neural;
+mod pipeline;
 mod random;
 mod reduce;
 mod search;
@@ -33,6 +34,7 @@ pub const ALL: &[Methods] = &[
     fft::METHODS,
     file::METHODS,
     handle::METHODS,
+    pipeline::METHODS,
     random::METHODS,
     reduce::METHODS,
     linalg::METHODS,

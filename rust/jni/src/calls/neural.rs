@@ -17,8 +17,8 @@ use wick_runtime::ops::resample::{
 use wick_runtime::ops::{backward, embedding};
 use wick_runtime::{Context, Error, Result, Tensor};
 
-use crate::array::{all_longs, doubles, write_longs};
-use crate::boundary::boundary;
+use crate::array::{all_longs, doubles, got};
+use crate::boundary::{operation, operation_all};
 use crate::runtime::{Pin, Target, dtype, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -278,7 +278,7 @@ fn pair(
     p2: jdouble,
     out: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = PairOp::from_code(op).ok_or_else(|| no_op(op))?;
         let (x, y) = (rt.pin(op.name(), a)?, rt.pin(op.name(), b)?);
@@ -297,30 +297,18 @@ fn neural<'l>(
     factors: JDoubleArray<'l>,
     results: JLongArray<'l>,
 ) {
-    let inner = crate::array::same(&env);
-    boundary(env, || {
+    let (handles, numbers) = (all_longs(&env, &operands), all_longs(&env, &numbers));
+    let factors = doubles(&env, &factors);
+    operation_all(env, &results, move || {
         let rt = runtime();
         let op = NeuralOp::from_code(op).ok_or_else(|| no_op(op))?;
-        let handles = all_longs(&inner, &operands)?;
+        let operands = got(&handles)?;
         let operands =
-            handles.iter().map(|h| rt.pin_some(op.name(), *h)).collect::<Result<Vec<_>>>()?;
-        let (numbers, factors) = (all_longs(&inner, &numbers)?, doubles(&inner, &factors)?);
+            operands.iter().map(|h| rt.pin_some(op.name(), *h)).collect::<Result<Vec<_>>>()?;
+        let (numbers, factors) = (got(&numbers)?, got(&factors)?);
         let mut args =
             Args { operands: operands.iter(), numbers: numbers.iter(), factors: factors.iter() };
-        let made = compute(&rt.ctx, op, &mut args)?;
-        let mut handles = Vec::with_capacity(made.len());
-        let mut owned = Ok(());
-        for t in made {
-            match t.map_or(Ok(0), |t| rt.own(t)) {
-                Ok(handle) => handles.push(handle),
-                Err(e) => owned = Err(e),
-            }
-        }
-        owned.and_then(|()| write_longs(&inner, &results, &handles)).inspect_err(|_| {
-            for handle in handles.iter().filter(|h| **h != 0) {
-                rt.tensors.close(*handle);
-            }
-        })
+        compute(&rt.ctx, op, &mut args)
     })
 }
 

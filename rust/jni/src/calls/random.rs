@@ -9,8 +9,8 @@ use wick_runtime::Stream;
 use wick_runtime::ops::multinomial;
 use wick_runtime::ops::random::{self, Parameters, RandomOp, VariateOp};
 
-use crate::array::{longs, write_longs};
-use crate::boundary::boundary;
+use crate::array::{got, longs, write_longs};
+use crate::boundary::{boundary, operation};
 use crate::runtime::{dtype, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -88,12 +88,12 @@ fn random<'l>(
     offset: jlong,
 ) -> jlong {
     let sizes = longs(&env, &shape);
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = RandomOp::from_code(op).ok_or_else(|| no_op(op))?;
         let dtype = dtype(op.name(), code)?;
         let from = stream(seeded, seed, offset);
-        rt.own(random::random(&rt.ctx, op, dtype, &sizes?, parameters(op, p, q), from)?)
+        rt.own(random::random(&rt.ctx, op, dtype, got(&sizes)?, parameters(op, p, q), from)?)
     })
 }
 
@@ -109,7 +109,7 @@ fn random_in_place(
     seed: jlong,
     offset: jlong,
 ) {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = RandomOp::from_code(op).ok_or_else(|| no_op(op))?;
         let x = rt.pin(op.name(), a)?;
@@ -126,7 +126,7 @@ fn bernoulli_of(
     seed: jlong,
     offset: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("bernoulli", probs)?;
         let result = random::bernoulli_of(&rt.ctx, &x, stream(seeded, seed, offset))?;
@@ -143,7 +143,7 @@ fn variate(
     seed: jlong,
     offset: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = VariateOp::from_code(op).ok_or_else(|| no_op(op))?;
         let x = rt.pin(op.name(), parameters)?;
@@ -163,7 +163,7 @@ fn multinomial(
     seed: jlong,
     offset: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("multinomial", weights)?;
         let from = stream(seeded, seed, offset);
@@ -180,7 +180,7 @@ fn randperm(
     seed: jlong,
     offset: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let dtype = dtype("randperm", code)?;
         rt.own(random::randperm(&rt.ctx, dtype, n, stream(seeded, seed, offset))?)

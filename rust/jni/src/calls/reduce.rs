@@ -10,8 +10,8 @@ use wick_runtime::ops::reduce::{self, Over};
 use wick_runtime::ops::softmax::softmax;
 
 use super::sparse;
-use crate::array::{longs_some, write_longs};
-use crate::boundary::{boundary, boundary_or};
+use crate::array::{got, longs_some};
+use crate::boundary::{operation, operation_all, operation_or};
 use crate::runtime::{Target, dtype_some, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -45,16 +45,15 @@ fn reduce<'l>(
     correction: jdouble,
     out: jlong,
 ) -> jlong {
-    // SAFETY: used within this native call only, on its thread.
-    let inner = unsafe { EnvUnowned::from_raw(env.as_raw()) };
-    boundary_or(
+    let dims = longs_some(&env, &dims);
+    let again = dims.clone();
+    operation_or(
         env,
-        || {
+        move || {
             let rt = runtime();
             let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
             let x = rt.pin(op.name(), a)?;
-            let dims = longs_some(&inner, &dims)?;
-            let over = Over { dims: dims.as_deref(), keep_dim };
+            let over = Over { dims: got(&dims)?.as_deref(), keep_dim };
             let target = Target::of(op.name(), a, out)?;
             let dtype = dtype_some(op.name(), dtype)?;
             let result = reduce::reduce(&rt.ctx, op, &x, over, dtype, correction, target.out())?;
@@ -62,8 +61,7 @@ fn reduce<'l>(
         },
         || {
             let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
-            let dims = longs_some(&inner, &dims)?;
-            sparse::reduce(op, a, Over { dims: dims.as_deref(), keep_dim }, dtype, out)
+            sparse::reduce(op, a, Over { dims: again?.as_deref(), keep_dim }, dtype, out)
         },
     )
 }
@@ -79,30 +77,19 @@ fn reduce_pair<'l>(
     correction: jdouble,
     results: JLongArray<'l>,
 ) {
-    // SAFETY: as in reduce.
-    let inner = unsafe { EnvUnowned::from_raw(env.as_raw()) };
-    boundary(env, || {
+    let dims = longs_some(&env, &dims);
+    operation_all(env, &results, move || {
         let rt = runtime();
         let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
         let x = rt.pin(op.name(), a)?;
-        let dims = longs_some(&inner, &dims)?;
-        let over = Over { dims: dims.as_deref(), keep_dim };
+        let over = Over { dims: got(&dims)?.as_deref(), keep_dim };
         let (first, second) = reduce::reduce_pair(&rt.ctx, op, &x, over, correction)?;
-        let first = rt.own(first)?;
-        let pair = rt.own(second).map(|second| [first, second]);
-        let written = pair.and_then(|pair| {
-            write_longs(&inner, &results, &pair).inspect_err(|_| {
-                rt.tensors.close(pair[1]);
-            })
-        });
-        written.inspect_err(|_| {
-            rt.tensors.close(first);
-        })
+        Ok(vec![Some(first), Some(second)])
     })
 }
 
 fn along(env: EnvUnowned, _: JClass, op: jint, a: jlong, dim: jlong, dtype: jint) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let result;
         let x;

@@ -8,8 +8,8 @@ use wick_runtime::ops::reduce::Over;
 use wick_runtime::ops::repeat::{self, Repeats};
 use wick_runtime::ops::search::{self, Search};
 
-use crate::array::{all_longs, give_all, longs_some, same};
-use crate::boundary::boundary;
+use crate::array::{all_longs, got, longs_some};
+use crate::boundary::{operation, operation_all};
 use crate::runtime::{dtype_some, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -37,7 +37,7 @@ fn searchsorted(
     right: jboolean,
     i32: jboolean,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = if bucketize { "bucketize" } else { "searchsorted" };
         let (s, v) = (rt.pin(op, sequence)?, rt.pin(op, values)?);
@@ -49,7 +49,7 @@ fn searchsorted(
 }
 
 fn histc(env: EnvUnowned, _: JClass, a: jlong, bins: jlong, min: jdouble, max: jdouble) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("histc", a)?;
         rt.own(search::histc(&rt.ctx, &x, bins, min, max)?)
@@ -57,7 +57,7 @@ fn histc(env: EnvUnowned, _: JClass, a: jlong, bins: jlong, min: jdouble, max: j
 }
 
 fn bincount(env: EnvUnowned, _: JClass, a: jlong, weights: jlong, min_length: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let (x, w) = (rt.pin("bincount", a)?, rt.pin_some("bincount", weights)?);
         rt.own(search::bincount(&rt.ctx, &x, w.as_deref(), min_length)?)
@@ -74,7 +74,7 @@ fn repeat_interleave(
     all: jboolean,
     dim: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = "repeat_interleave";
         let (x, r) = (rt.pin(op, a)?, rt.pin_some(op, repeats)?);
@@ -85,7 +85,7 @@ fn repeat_interleave(
 }
 
 fn repeat_places(env: EnvUnowned, _: JClass, repeats: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let r = rt.pin("repeat_interleave", repeats)?;
         rt.own(repeat::repeat_places(&rt.ctx, &r)?)
@@ -94,16 +94,16 @@ fn repeat_places(env: EnvUnowned, _: JClass, repeats: jlong) -> jlong {
 
 fn cartesian_product<'l>(env: EnvUnowned<'l>, _: JClass<'l>, vectors: JLongArray<'l>) -> jlong {
     let handles = all_longs(&env, &vectors);
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
-        let pins = rt.pin_all("cartesian_prod", &handles?)?;
+        let pins = rt.pin_all("cartesian_prod", got(&handles)?)?;
         let vectors: Vec<&Tensor> = pins.iter().map(|p| &**p).collect();
         rt.own(repeat::cartesian_product(&rt.ctx, &vectors)?)
     })
 }
 
 fn combinations(env: EnvUnowned, _: JClass, a: jlong, r: jlong, again: jboolean) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("combinations", a)?;
         rt.own(repeat::combinations(&rt.ctx, &x, r, again)?)
@@ -118,7 +118,7 @@ fn triangle_places(
     diagonal: jlong,
     upper: jboolean,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         rt.own(repeat::triangle_places(&rt.ctx, rows, columns, diagonal, upper)?)
     })
@@ -131,13 +131,12 @@ fn meshgrid<'l>(
     xy: jboolean,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
     let handles = all_longs(&env, &vectors);
-    boundary(env, || {
+    operation_all(env, &results, move || {
         let rt = runtime();
-        let pins = rt.pin_all("meshgrid", &handles?)?;
+        let pins = rt.pin_all("meshgrid", got(&handles)?)?;
         let vectors: Vec<&Tensor> = pins.iter().map(|p| &**p).collect();
-        give_all(&inner, &results, repeat::meshgrid(&vectors, xy)?)
+        Ok(repeat::meshgrid(&vectors, xy)?.into_iter().map(Some).collect())
     })
 }
 
@@ -150,7 +149,7 @@ fn diff(
     before: jlong,
     after: jlong,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("diff", a)?;
         let (before, after) = (rt.pin_some("diff", before)?, rt.pin_some("diff", after)?);
@@ -169,12 +168,11 @@ fn nan_reduce<'l>(
     dtype: jint,
 ) -> jlong {
     let dims = longs_some(&env, &dims);
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = if mean { "nanmean" } else { "nansum" };
         let x = rt.pin(op, a)?;
-        let dims = dims?;
-        let over = Over { dims: dims.as_deref(), keep_dim };
+        let over = Over { dims: got(&dims)?.as_deref(), keep_dim };
         rt.own(repeat::nan_reduce(&rt.ctx, &x, over, dtype_some(op, dtype)?, mean)?)
     })
 }

@@ -8,8 +8,8 @@ use wick_runtime::ops::shape::{IndexKind, ShapeOp, apply};
 use wick_runtime::{Context, Result, Tensor};
 
 use super::sparse;
-use crate::array::{all_longs, longs};
-use crate::boundary::{boundary, boundary_or};
+use crate::array::{all_longs, got, longs};
+use crate::boundary::{operation, operation_or};
 use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -45,9 +45,9 @@ fn view(
     r: jlong,
     s: jlong,
 ) -> jlong {
-    boundary_or(
+    operation_or(
         env,
-        || run(op, a, &[p, q, r, s]),
+        move || run(op, a, &[p, q, r, s]),
         || sparse::view(ShapeOp::from_code(op).ok_or_else(|| no_op(op))?, a, &[p, q]),
     )
 }
@@ -60,7 +60,7 @@ fn view_list<'l>(
     list: JLongArray<'l>,
 ) -> jlong {
     let numbers = longs(&env, &list);
-    boundary(env, || run(op, a, &numbers?))
+    operation(env, move || run(op, a, got(&numbers)?))
 }
 
 type Join = fn(&Context, &[&Tensor], i64, Option<&Tensor>) -> Result<Option<Tensor>>;
@@ -82,7 +82,7 @@ fn cat<'l>(
     out: jlong,
 ) -> jlong {
     let handles = all_longs(&env, &tensors);
-    boundary(env, || joined("cat", join::cat, &handles?, dim, out))
+    operation(env, move || joined("cat", join::cat, got(&handles)?, dim, out))
 }
 
 fn stack<'l>(
@@ -93,5 +93,5 @@ fn stack<'l>(
     out: jlong,
 ) -> jlong {
     let handles = all_longs(&env, &tensors);
-    boundary(env, || joined("stack", join::stack, &handles?, dim, out))
+    operation(env, move || joined("stack", join::stack, got(&handles)?, dim, out))
 }

@@ -8,8 +8,7 @@ use wick_runtime::ops::select::{self, PickOp, RunningOp};
 use wick_runtime::ops::sort;
 use wick_runtime::ops::unique::{self, Unique};
 
-use crate::array::{give_all, same};
-use crate::boundary::boundary;
+use crate::boundary::{operation, operation_all};
 use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -44,17 +43,16 @@ fn sort<'l>(
     descending: jboolean,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    operation_all(env, &results, move || {
         let rt = runtime();
         let x = rt.pin("sort", a)?;
         let (values, indices) = sort::sort(&rt.ctx, &x, dim, descending)?;
-        give_all(&inner, &results, vec![values, indices])
+        Ok(vec![Some(values), Some(indices)])
     })
 }
 
 fn argsort(env: EnvUnowned, _: JClass, a: jlong, dim: jlong, descending: jboolean) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("argsort", a)?;
         rt.give(Some(sort::argsort(&rt.ctx, &x, dim, descending)?), Some(&x), None)
@@ -62,7 +60,7 @@ fn argsort(env: EnvUnowned, _: JClass, a: jlong, dim: jlong, descending: jboolea
 }
 
 fn sort_values(env: EnvUnowned, _: JClass, a: jlong, dim: jlong, descending: jboolean) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("msort", a)?;
         let result = sort::sorted_values(&rt.ctx, "msort", &x, dim, descending)?;
@@ -83,18 +81,14 @@ fn topk<'l>(
     out_indices: jlong,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    operation_all(env, &results, move || {
         let rt = runtime();
         let x = rt.pin("topk", a)?;
         let values = rt.pin_some("topk", out_values)?;
         let indices = rt.pin_some("topk", out_indices)?;
         let out = values.as_deref().zip(indices.as_deref());
         let made = select::topk(&rt.ctx, &x, k, dim, largest, sorted, out)?;
-        match made {
-            Some((values, indices)) => give_all(&inner, &results, vec![values, indices]),
-            None => Ok(()),
-        }
+        Ok(made.map_or(vec![], |(values, indices)| vec![Some(values), Some(indices)]))
     })
 }
 
@@ -109,18 +103,17 @@ fn pick<'l>(
     keep_dim: jboolean,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    operation_all(env, &results, move || {
         let rt = runtime();
         let op = PickOp::from_code(op).ok_or_else(|| no_op(op))?;
         let x = rt.pin(op.name(), a)?;
         let (values, indices) = select::pick(&rt.ctx, op, &x, k, dim, keep_dim)?;
-        give_all(&inner, &results, vec![values, indices])
+        Ok(vec![Some(values), Some(indices)])
     })
 }
 
 fn median(env: EnvUnowned, _: JClass, a: jlong, skip_nan: jboolean) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("median", a)?;
         rt.own(select::median(&rt.ctx, &x, skip_nan)?)
@@ -135,13 +128,12 @@ fn running<'l>(
     dim: jlong,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    operation_all(env, &results, move || {
         let rt = runtime();
         let op = RunningOp::from_code(op).ok_or_else(|| no_op(op))?;
         let x = rt.pin(op.name(), a)?;
         let (values, indices) = select::running(&rt.ctx, op, &x, dim)?;
-        give_all(&inner, &results, vec![values, indices])
+        Ok(vec![Some(values), Some(indices)])
     })
 }
 
@@ -158,7 +150,7 @@ fn quantile(
     interpolation: jint,
     skip_nan: jboolean,
 ) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let interpolation =
             Interpolation::from_code(interpolation).ok_or_else(|| no_op(interpolation))?;
@@ -183,12 +175,10 @@ fn unique<'l>(
     counts: jboolean,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    operation_all(env, &results, move || {
         let rt = runtime();
         let x = rt.pin("unique", a)?;
         let how = Unique { dim: (!all).then_some(dim), consecutive, inverse, counts };
-        let made = unique::unique(&rt.ctx, &x, how)?;
-        give_all(&inner, &results, made.into())
+        Ok(unique::unique(&rt.ctx, &x, how)?.into_iter().map(Some).collect())
     })
 }

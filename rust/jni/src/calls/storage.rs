@@ -10,7 +10,8 @@ use wick_runtime::device;
 use wick_runtime::ops::storage;
 
 use crate::array::{Primitive, fill_doubles, length, longs, same};
-use crate::boundary::{Failure, boundary, boundary_env};
+use crate::boundary::{Failure, boundary, boundary_env, operation};
+use crate::pipeline;
 use crate::runtime::{dtype, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -47,7 +48,7 @@ fn is_read_only(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
 }
 
 fn read_only(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let x = rt.pin("read_only", a)?;
         rt.give(Some(x.read_only()), Some(&x), None)
@@ -142,6 +143,7 @@ fn import(
 fn memcpy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
     boundary(env, || {
         let rt = runtime();
+        pipeline::refuse("memcpy", "use copyFrom")?;
         let (to, from) = (rt.look("memcpy", dst)?, rt.look("memcpy", src)?);
         if to.device() != from.device() {
             let home = rt.devices.get("memcpy", to.device() as jint)?;
@@ -155,6 +157,7 @@ fn memcpy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
 fn dot_double(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jdouble {
     boundary(env, || {
         let rt = runtime();
+        pipeline::refuse("dot_double", pipeline::READS)?;
         storage::dot_double(&rt.ctx, &*rt.pin("dot_double", a)?, &*rt.pin("dot_double", b)?)
     })
 }
@@ -170,6 +173,7 @@ fn read_elements<'l>(
     let inner = same(&env);
     boundary(env, || {
         let rt = runtime();
+        pipeline::refuse("elements", pipeline::READS)?;
         let x = rt.pin_host("elements", a)?;
         fill_doubles(&inner, &out, |to| storage::read_elements(&rt.ctx, &x, from, to))
     })
@@ -186,6 +190,7 @@ fn read_bytes<'l>(
 ) {
     let inner = same(&env);
     boundary(env, || {
+        pipeline::refuse("bytes", pipeline::READS)?;
         let x = runtime().pin_host("bytes", a)?;
         let count = room(&inner, &out, count)?;
         let bytes = storage::bytes("bytes", &x, from, count as i64)?;
@@ -206,6 +211,7 @@ fn write_bytes<'l>(
 ) {
     let inner = same(&env);
     boundary(env, || {
+        pipeline::refuse("bytes", pipeline::READS)?;
         let x = runtime().pin_host("bytes", a)?;
         let count = room(&inner, &data, count)?;
         let bytes = storage::bytes_mut("bytes", &x, from, count as i64)?;

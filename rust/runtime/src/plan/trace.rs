@@ -41,6 +41,12 @@ impl Schedule {
         (self.lifetimes.iter().map(|l| l.bytes).sum(), lower_bound(&self.lifetimes))
     }
 
+    /// Where each intermediate lies: block, offset, bytes.
+    pub fn places(&self) -> impl Iterator<Item = [usize; 3]> {
+        let lives = self.plan.places.iter().zip(&self.lifetimes);
+        lives.map(|(p, l)| [p.block, p.offset, l.bytes])
+    }
+
     /// How many intermediates there are.
     pub fn len(&self) -> usize {
         self.lifetimes.len()

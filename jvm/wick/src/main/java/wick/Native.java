@@ -498,6 +498,28 @@ public final class Native {
 
   public static native void writeBytes(long a, long from, byte[] data, int length);
 
+  // pipelines
+  /** Operations of this thread are recorded from here on; the inputs stand for those of runs. */
+  public static native void pipelineRecord(long[] inputs);
+
+  /** Ends the recording for nothing. */
+  public static native void pipelineAbandon();
+
+  /** Ends the recording and closes its tensors: the pipeline that gives the outputs. */
+  public static native long pipelineFinish(long[] outputs, int planner, int pools, boolean wipe);
+
+  /** Into {@code out}, a target for each output, or where that is null into new tensors. */
+  public static native void pipelineRun(
+      long pipeline, long[] inputs, long[] out, long nanos, long[] results);
+
+  /** See {@code Pipeline.Report}. */
+  public static native void pipelineReport(long pipeline, long[] out);
+
+  /** Block, offset and bytes of each intermediate. */
+  public static native long[] pipelinePlaces(long pipeline);
+
+  public static native void pipelineClose(long pipeline);
+
   // neural operations
   /** Elementwise gradients: of two operands and up to three numbers. */
   public static native long pair(

@@ -1,0 +1,427 @@
+//! Sequences of operations that run again and again. While a thread records, operations run as ever
+//! and leave their bodies behind; a run takes the bodies' operands and results from its own list, by
+//! the handles that they had when recorded, which are closed by then and never come back.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use wick_core::DType;
+use wick_runtime::error::Kind;
+use wick_runtime::ops::elementwise;
+use wick_runtime::ops::promote::{Overlap, overlap};
+use wick_runtime::plan::{PoolSet, Strategy, trace};
+use wick_runtime::{Error, Result, Tensor};
+
+use crate::runtime::runtime;
+
+const OP: &str = "pipeline";
+
+/// An operation of a pipeline, to be done again.
+type Body = Box<dyn Fn() -> Result<()> + Send + Sync>;
+
+enum Step {
+    /// Its results have the numbers from the first to before the last one.
+    Run { body: Body, first: usize, last: usize },
+    /// A tensor that is not needed any more.
+    Drop(usize),
+}
+
+/// What a tensor was when recorded.
+#[derive(Clone, PartialEq, Eq)]
+struct Form {
+    dtype: DType,
+    shape: Vec<i64>,
+    device: u32,
+}
+
+impl Form {
+    fn of(t: &Tensor) -> Form {
+        Form { dtype: t.dtype(), shape: t.shape().to_vec(), device: t.device() }
+    }
+
+    fn is(&self, t: &Tensor) -> bool {
+        self.dtype == t.dtype() && self.shape == t.shape() && self.device == t.device()
+    }
+}
+
+/// Tensors by number: inputs first, then results as they were made.
+type Nodes = Vec<Option<Tensor>>;
+
+/// A recorded sequence with its memory.
+pub struct Pipeline {
+    steps: Vec<Step>,
+    inputs: usize,
+    forms: Vec<Form>,
+    outputs: Vec<usize>,
+    /// Numbers of the handles that the bodies know.
+    numbers: HashMap<i64, usize>,
+    schedule: Arc<trace::Schedule>,
+    pools: Arc<PoolSet>,
+    spare: Mutex<Vec<Nodes>>,
+    /// Runs, and those among them that asked for other memory than was planned.
+    runs: AtomicU64,
+    astray: AtomicU64,
+}
+
+/// A thread's recording.
+struct Recording {
+    steps: Vec<Step>,
+    inputs: usize,
+    forms: Vec<Form>,
+    numbers: HashMap<i64, usize>,
+    /// Handles to close when it ends.
+    open: Vec<i64>,
+}
+
+struct Run {
+    pipeline: Arc<Pipeline>,
+    nodes: Nodes,
+    /// The number of the next result.
+    next: usize,
+}
+
+enum State {
+    Idle,
+    Recording(Recording),
+    Running(Run),
+}
+
+/// Whether the process has ever recorded: until then operations do not ask.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static BUSY: Cell<bool> = const { Cell::new(false) };
+    static STATE: RefCell<State> = const { RefCell::new(State::Idle) };
+}
+
+/// Whether this thread records or runs a pipeline.
+#[inline]
+pub fn busy() -> bool {
+    ANY.load(Relaxed) && BUSY.get()
+}
+
+fn refused(expected: impl Into<String>) -> Error {
+    Kind::State { op: OP, expected: expected.into().into() }.into()
+}
+
+fn recording<T>(f: impl FnOnce(&mut Recording) -> T) -> Option<T> {
+    if !busy() {
+        return None;
+    }
+    STATE.with_borrow_mut(|state| match state {
+        State::Recording(recording) => Some(f(recording)),
+        _ => None,
+    })
+}
+
+fn running<T>(f: impl FnOnce(&mut Run) -> T) -> Option<T> {
+    if !busy() {
+        return None;
+    }
+    STATE.with_borrow_mut(|state| match state {
+        State::Running(run) => Some(f(run)),
+        _ => None,
+    })
+}
+
+/// Does an operation, and remembers it where the thread records.
+#[inline]
+pub fn perform<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T> {
+    if busy() { remember(body) } else { body() }
+}
+
+#[cold]
+fn remember<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T> {
+    let Some(first) = recording(|r| r.forms.len()) else { return body() };
+    let value = body()?;
+    recording(|r| {
+        let last = r.forms.len();
+        r.steps.push(Step::Run { body: Box::new(move || body().map(drop)), first, last });
+    });
+    Ok(value)
+}
+
+/// Fails where the thread records: what the JVM would learn holds for this run only.
+pub fn refuse(op: &'static str, why: &'static str) -> Result<()> {
+    match recording(|_| ()) {
+        Some(()) => Err(refused(format!("{op} cannot be part of a pipeline: {why}"))),
+        None => Ok(()),
+    }
+}
+
+/// Why elements do not leave a pipeline that is being recorded.
+pub const READS: &str = "its value would be that of the recording in every run";
+
+/// A tensor of elements from the JVM: a pipeline makes it anew in each run, as they may be written.
+pub fn constant(handle: i64, t: &Tensor) -> Result<()> {
+    if recording(|_| ()).is_none() {
+        return Ok(());
+    }
+    let rt = runtime();
+    let kept = elementwise::cast(&rt.ctx, t, t.dtype())?;
+    recording(|r| {
+        let last = r.forms.len();
+        let body = move || rt.own(elementwise::cast(&rt.ctx, &kept, kept.dtype())?).map(drop);
+        debug_assert!(r.numbers.get(&handle) == Some(&(last - 1)));
+        r.steps.push(Step::Run { body: Box::new(body), first: last - 1, last });
+    });
+    Ok(())
+}
+
+/// A result that a run keeps under its number; its handle is nobody's. None outside of runs.
+#[cold]
+pub fn keep(t: &Tensor) -> Option<Result<i64>> {
+    running(|run| {
+        let (number, pipeline) = (run.next, &run.pipeline);
+        match pipeline.forms.get(number) {
+            Some(form) if form.is(t) => {
+                run.next += 1;
+                run.nodes[number] = Some(t.clone());
+                Ok(1)
+            }
+            _ => Err(Error::shape(
+                OP,
+                &[t],
+                "an operation gave another shape than when recorded: it depends on values",
+            )),
+        }
+    })
+}
+
+/// Notes a handle that was made for a result.
+#[cold]
+pub fn made(handle: i64, t: &Tensor) {
+    recording(|r| {
+        r.numbers.insert(handle, r.forms.len());
+        r.forms.push(Form::of(t));
+        r.open.push(handle);
+    });
+}
+
+/// Notes that a handle was closed.
+#[cold]
+pub fn closed(handle: i64) {
+    recording(|r| {
+        if let Some(&number) = r.numbers.get(&handle) {
+            r.steps.push(Step::Drop(number));
+        }
+    });
+}
+
+/// The tensor that a run has under a recorded handle.
+#[cold]
+pub fn node(handle: i64) -> Option<Tensor> {
+    running(|run| {
+        let number = *run.pipeline.numbers.get(&handle)?;
+        run.nodes[number].clone()
+    })?
+}
+
+fn set(state: State) {
+    BUSY.set(!matches!(state, State::Idle));
+    STATE.set(state);
+}
+
+/// Begins to record on this thread; `inputs` stand for those of later runs.
+pub fn record(inputs: &[i64]) -> Result<()> {
+    let rt = runtime();
+    if busy() {
+        return Err(refused("this thread records or runs a pipeline already"));
+    }
+    let mut numbers = HashMap::new();
+    let mut forms = Vec::new();
+    for handle in inputs {
+        let t = rt.look(OP, *handle)?;
+        if numbers.insert(*handle, forms.len()).is_some() {
+            return Err(Error::shape(OP, &[&t], "the same tensor twice among the inputs"));
+        }
+        forms.push(Form::of(&t));
+    }
+    if !trace::record() {
+        return Err(refused("this thread's memory is being traced already"));
+    }
+    ANY.store(true, Relaxed);
+    let (steps, open) = (Vec::new(), inputs.to_vec());
+    set(State::Recording(Recording { steps, inputs: inputs.len(), forms, numbers, open }));
+    Ok(())
+}
+
+/// Ends the recording without a pipeline.
+pub fn abandon() {
+    if recording(|_| ()).is_some() {
+        set(State::Idle);
+        trace::recorded(Strategy::Blob);
+    }
+}
+
+/// Ends the recording: a pipeline that gives `outputs`. Its tensors are closed.
+pub fn finish(outputs: &[i64], strategy: Strategy, pools: usize, wipe: bool) -> Result<Pipeline> {
+    let finished = STATE.with_borrow_mut(|state| match std::mem::replace(state, State::Idle) {
+        State::Recording(recording) => Some(recording),
+        other => {
+            *state = other;
+            None
+        }
+    });
+    let recording = finished.ok_or_else(|| refused("this thread records none"))?;
+    BUSY.set(false);
+    let schedule = trace::recorded(strategy).ok_or_else(|| refused("the trace is gone"))?;
+    let rt = runtime();
+    for handle in &recording.open {
+        rt.tensors.close(*handle);
+    }
+    let number = |handle: &i64| {
+        let number = recording.numbers.get(handle).copied();
+        number.ok_or_else(|| refused("an output was not made by it, nor given to it"))
+    };
+    let outputs = outputs.iter().map(number).collect::<Result<Vec<_>>>()?;
+    if pools == 0 {
+        return Err(refused("no pool: at least 1 is needed"));
+    }
+    let pools = PoolSet::new(&rt.ctx, &schedule.plan().blocks, pools, wipe)?;
+    let Recording { steps, inputs, forms, numbers, .. } = recording;
+    let (schedule, pools) = (Arc::new(schedule), Arc::new(pools));
+    let (runs, astray, spare) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
+    Ok(Pipeline { steps, inputs, forms, outputs, numbers, schedule, pools, spare, runs, astray })
+}
+
+impl Pipeline {
+    /// Runs the steps on these inputs, in a pool that is waited for; the outputs go into `out`, or
+    /// into new tensors.
+    pub fn run(
+        self: &Arc<Self>,
+        inputs: &[&Tensor],
+        out: Option<&[&Tensor]>,
+        timeout: Duration,
+    ) -> Result<Vec<Tensor>> {
+        if busy() {
+            return Err(refused("this thread records or runs a pipeline already"));
+        }
+        self.check(inputs, out)?;
+        let lease = PoolSet::acquire(&self.pools, timeout)?;
+        self.runs.fetch_add(1, Relaxed);
+        let (nodes, followed, lease) = trace::replay(&self.schedule, lease, || {
+            let _idle = Idle;
+            self.steps(inputs)
+        });
+        if !followed {
+            self.astray.fetch_add(1, Relaxed);
+        }
+        let mut nodes = nodes?;
+        // They lie in the pool, and nowhere else once it is released.
+        let results = self.copy_out(&nodes, out);
+        nodes.clear();
+        self.spare().push(nodes);
+        drop(lease);
+        results
+    }
+
+    fn steps(self: &Arc<Self>, inputs: &[&Tensor]) -> Result<Nodes> {
+        let mut nodes = self.spare().pop().unwrap_or_default();
+        nodes.extend(inputs.iter().map(|t| Some((*t).clone())));
+        nodes.resize_with(self.forms.len(), || None);
+        set(State::Running(Run { pipeline: Arc::clone(self), nodes, next: inputs.len() }));
+        for step in &self.steps {
+            match *step {
+                Step::Run { ref body, first, last } => {
+                    running(|run| run.next = first);
+                    body()?;
+                    if running(|run| run.next) != Some(last) {
+                        return Err(refused("an operation gave other results than recorded"));
+                    }
+                }
+                Step::Drop(number) => drop(running(|run| run.nodes[number].take())),
+            }
+        }
+        match STATE.replace(State::Idle) {
+            State::Running(run) => Ok(run.nodes),
+            _ => Err(refused("an operation ended the run")),
+        }
+    }
+
+    fn copy_out(&self, nodes: &Nodes, out: Option<&[&Tensor]>) -> Result<Vec<Tensor>> {
+        let ctx = &runtime().ctx;
+        let missing = || refused("an output was closed on the way");
+        let mut results = Vec::new();
+        for (i, number) in self.outputs.iter().enumerate() {
+            let from = nodes[*number].as_ref().ok_or_else(missing)?;
+            match out {
+                Some(out) => elementwise::copy(ctx, out[i], from)?,
+                None => results.push(elementwise::cast(ctx, from, from.dtype())?),
+            }
+        }
+        Ok(results)
+    }
+
+    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Nodes>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self, inputs: &[&Tensor], out: Option<&[&Tensor]>) -> Result<()> {
+        let fit = |what: &str, given: &[&Tensor], forms: &mut dyn Iterator<Item = &Form>| {
+            let forms: Vec<&Form> = forms.collect();
+            if given.len() != forms.len() {
+                let (n, m) = (given.len(), forms.len());
+                return Err(Error::shape(OP, given, format!("{n} {what}s, recorded with {m}")));
+            }
+            for (i, (t, form)) in given.iter().zip(forms).enumerate() {
+                if !form.is(t) {
+                    let Form { dtype, shape, .. } = form;
+                    let text =
+                        format!("{what} {i} was {dtype} {shape:?} on its device when recorded");
+                    return Err(Error::shape(OP, &[t], text));
+                }
+            }
+            Ok(())
+        };
+        fit("input", inputs, &mut self.forms[..self.inputs].iter())?;
+        let Some(out) = out else { return Ok(()) };
+        fit("output", out, &mut self.outputs.iter().map(|n| &self.forms[*n]))?;
+        for (i, t) in out.iter().enumerate() {
+            if out[..i].iter().any(|o| overlap(o, t) != Overlap::None) {
+                return Err(Error::shape(OP, &[t], format!("output {i} has a second writer")));
+            }
+            if inputs.iter().any(|o| overlap(o, t) != Overlap::None) {
+                let text = format!("output {i} is also read as an input: clone it first");
+                return Err(Error::shape(OP, &[t], text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Operations, intermediates, their bytes together, the most that live at once, bytes of a pool,
+    /// pools, free ones, runs, and runs that did not follow the recording.
+    pub fn report(&self) -> [i64; 9] {
+        let operations = self.steps.iter().filter(|s| matches!(s, Step::Run { .. })).count();
+        let (sum, peak) = self.schedule.bytes();
+        let (pools, free) = self.pools.counts();
+        let numbers =
+            [operations, self.schedule.len(), sum, peak, self.schedule.plan().bytes(), pools, free];
+        let [runs, astray] = [&self.runs, &self.astray].map(|n| n.load(Relaxed) as i64);
+        let [a, b, c, d, e, f, g] = numbers.map(|n| n as i64);
+        [a, b, c, d, e, f, g, runs, astray]
+    }
+
+    /// Where each intermediate lies: block, offset, bytes.
+    pub fn places(&self) -> Vec<i64> {
+        self.schedule.places().flatten().map(|n| n as i64).collect()
+    }
+
+    /// Frees the pools, none of which may be in use.
+    pub fn close(&self) -> Result<()> {
+        self.pools.close()
+    }
+}
+
+/// Makes the thread idle again, after a panic too.
+struct Idle;
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        set(State::Idle);
+    }
+}
