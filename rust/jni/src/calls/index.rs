@@ -9,7 +9,7 @@ use wick_runtime::ops::put::{self, PutOp, Source};
 use wick_runtime::ops::{advanced, mask};
 use wick_runtime::{Error, Result};
 
-use crate::array::{longs, write_longs};
+use crate::array::{give_all, longs, same};
 use crate::boundary::boundary;
 use crate::runtime::{Pin, no_op, runtime, scalar};
 
@@ -176,33 +176,15 @@ fn nonzero(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
 }
 
 fn nonzero_each<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, results: JLongArray<'l>) {
-    let rt = runtime();
-    let made = (|| {
+    let inner = same(&env);
+    boundary(env, || {
+        let rt = runtime();
         let x = rt.pin("where", a)?;
         let rows = mask::nonzero_rows(&rt.ctx, &x)?;
-        let mut handles = Vec::with_capacity(rows.shape()[0] as usize);
-        for d in 0..rows.shape()[0] {
-            let row = rows.with_layout("where", rows.layout().select(0, d));
-            match row.and_then(|row| rt.own(row)) {
-                Ok(handle) => handles.push(handle),
-                Err(e) => {
-                    handles.iter().for_each(|h| {
-                        rt.tensors.close(*h);
-                    });
-                    return Err(e);
-                }
-            }
-        }
-        Ok::<_, Error>(handles)
-    })();
-    let written = made.and_then(|handles| {
-        write_longs(&env, &results, &handles).inspect_err(|_| {
-            handles.iter().for_each(|h| {
-                rt.tensors.close(*h);
-            });
-        })
-    });
-    boundary(env, || written)
+        let row = |d| rows.with_layout("where", rows.layout().select(0, d));
+        let rows = (0..rows.shape()[0]).map(row).collect::<Result<Vec<_>>>()?;
+        give_all(&inner, &results, rows)
+    })
 }
 
 fn equal(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
