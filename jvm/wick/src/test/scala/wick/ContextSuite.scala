@@ -28,11 +28,15 @@ class ContextSuite extends FunSuite {
           assertEquals(t.context, a)
           assertEquals((t + 1.0).exp.sum.context, a)
           assertEquals(t.device, CPU: Device)
-          intercept[OutOfNativeMemoryError](STen.zeros(List(1 << 20), STenOptions.d))
+          // No exception to munit, but an error of the machine.
+          val full =
+            try { STen.zeros(List(1 << 20), STenOptions.d); false }
+            catch { case _: OutOfNativeMemoryError => true }
+          assert(full, "its own cap")
           assertEquals(STen.fromLongArray(Array(1L, 2L)).context, a)
           assertEquals(STen.fromLongArray(Array(1L, 2L)).toLongArray.toList, List(1L, 2L))
-          Scope { implicit inner => STen.ones(List(1), STenOptions.f) }
-          assertEquals(Scope(implicit inner => STen.ones(List(1), STenOptions.f)).context, a)
+          Scope { implicit scope => STen.ones(List(1), STenOptions.f) }
+          assertEquals(Scope(implicit scope => STen.ones(List(1), STenOptions.f)).context, a)
         }
         assertEquals((a.liveBytes, a.threads, b.threads), (0L, 1, 3))
         b.threads = 2

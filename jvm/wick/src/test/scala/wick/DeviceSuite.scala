@@ -35,7 +35,7 @@ class DeviceSuite extends FunSuite {
       assertEquals(STen.onesLike(t).device, sim: Device)
       assertEquals(STen.rand(List(3), t.options).device, sim: Device)
       assertEquals(vector(1).device, CPU: Device)
-      assertEquals(vector(1).deviceId, -1)
+      assertEquals((vector(1).deviceId, vector(1).deviceIndex), (0, -1))
       val back = t.to(CPU)
       assertEquals((back.device, values(back)), (CPU: Device, List(0.0, 0.0)))
       assert(sim.liveBytes > 0)
@@ -275,7 +275,7 @@ class DeviceSuite extends FunSuite {
     "close", "release", "manualSeed", "free", "isClosed", "handle", "moveTo", "to", "onDevice", "context",
     "device", "deviceIndex", "deviceId", "deviceNumber", "likeCode", "options", "isCPU", "hostReady", "deviceReady",
     "asyncCopyToDevice", "deviceOverwrite", "hostOverwrite", "copyToDevice", "copyTo", "unsafeHandle",
-    "storageRefCount", "here"
+    "storageRefCount", "currentOwner"
   )
 
   private def plain(result: Any)(implicit scope: Scope): Any = result match {
@@ -283,6 +283,7 @@ class DeviceSuite extends FunSuite {
     case t: STen               => (t.dtype, t.shape, t.to(CPU).castToDouble.toDoubleArray.toList.map(_.toString))
     case a: Array[_]           => a.toList.map(plain)
     case s: Iterable[_]        => s.toList.map(plain)
+    case i: Iterator[_]        => i.toList
     case p: Product            => p.productIterator.toList.map(plain)
     case d: Double             => d.toString
     case f: Float              => f.toString
@@ -314,7 +315,7 @@ class DeviceSuite extends FunSuite {
         number <- List[AnyRef](Long.box(0), Int.box(0))
         word <- if (method.getParameterTypes.contains(classOf[String])) PublicApi.words else List("L")
       } yield Scope.unsafe { implicit scope =>
-        val here = operands(i)
+        val here = operands(i).contiguous
         val there = here.to(sim)
         val (a, b) = (call(method, here, here, number, word), call(method, there, there, number, word))
         val after = (plain(here), plain(there))

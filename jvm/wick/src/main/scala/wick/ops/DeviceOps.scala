@@ -22,9 +22,6 @@ private[wick] trait DeviceOps { self: STen =>
     Places.context(deviceNumber)
   }
 
-  /** The device's number among those of its kind; -1 on the processor. */
-  def deviceId: Int = deviceIndex
-
   /** The same elements, computed on another device: what is written through one of the two tensors
     * shows in the other. The storage is given memory there and filled at its first use. A storage can
     * be on the processor and on one device; a second device is a [[DeviceException]].

@@ -116,7 +116,7 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
 
   // The moves
 
-  private def move(): Unit = random.nextInt(30) match {
+  private def move(): Unit = random.nextInt(31) match {
     case 0 | 1     => share()
     case 2         => closeShared()
     case 3         => closeScope()
@@ -139,7 +139,29 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
     case 26        => reduce()
     case 27        => throwing()
     case 28        => join()
+    case 29        => device()
     case _         => gauges()
+  }
+
+  /** On the processor and on a simulated device at once, and copied there. */
+  private def device(): Unit = {
+    val item = any()
+    good("device", item.shared) {
+      Scope.root { implicit scope =>
+        val (sim, m) = (Device.Sim(random.nextInt(2)), item.model)
+        val here = item.tensor.castToDouble
+        if (random.nextBoolean()) here.asyncCopyToDevice(sim)
+        val there = here.onDevice(sim)
+        if (random.nextBoolean()) check("on a device", there * 2.0, m.map(_ * 2.0))
+        there += 1.0
+        check("mirrored", here, m.map(_ + 1.0))
+        if (random.nextInt(20) == 0) here.asyncCopyToDevice(sim)
+        here *= 2.0
+        check("mirrored", there, m.map(x => (x + 1.0) * 2.0))
+        check("copied", item.tensor.to(sim), m)
+        refused[DeviceException]("mixed devices", item.shared)(item.tensor + there)
+      }
+    }
   }
 
   private def share(): Unit = good("share", closable = true) {
