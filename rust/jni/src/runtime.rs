@@ -11,6 +11,7 @@ use wick_runtime::error::Kind;
 use wick_runtime::handle::{Pinned, Table};
 use wick_runtime::ops::elementwise::Out;
 use wick_runtime::ops::sparse::Coo;
+use wick_runtime::plan::{Lease, Manager};
 use wick_runtime::{Context, Error, Result, Tensor};
 
 use crate::devices::Devices;
@@ -31,6 +32,8 @@ pub struct Runtime {
     pub tensors: Table<Entry>,
     pub devices: Devices,
     pub pipelines: Table<Arc<Pipeline>>,
+    pub managers: Table<Mutex<Manager>>,
+    pub leases: Table<Mutex<Lease>>,
 }
 
 /// The context that this thread's operation runs in: the default one, or that of a device whose turn
@@ -64,6 +67,8 @@ pub fn runtime() -> &'static Runtime {
         tensors: Table::default(),
         devices: Devices::default(),
         pipelines: Table::default(),
+        managers: Table::default(),
+        leases: Table::default(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::alloc::{Allocator, Block};
@@ -21,6 +21,8 @@ pub type Annotation = Arc<dyn Any + Send + Sync>;
 struct Extras {
     giver: Option<Giver>,
     annotation: Mutex<Option<Annotation>>,
+    /// Set when memory that was lent for a time goes back.
+    ended: Option<Arc<AtomicBool>>,
     /// Its state on two devices, once it was wanted on a second.
     mirror: OnceLock<Mirror>,
 }
@@ -63,12 +65,38 @@ impl Storage {
         giver: Giver,
     ) -> Storage {
         let extras = Extras { giver: Some(giver), ..Extras::default() };
-        Storage {
-            block: Block::at(ptr, 0),
-            bytes: AtomicUsize::new(bytes),
-            allocator,
-            extras: OnceLock::from(Box::new(extras)),
-        }
+        Storage::given(allocator, ptr, bytes, extras)
+    }
+
+    fn given(
+        allocator: &'static Allocator,
+        ptr: NonNull<u8>,
+        bytes: usize,
+        extras: Extras,
+    ) -> Storage {
+        let (block, extras) = (Block::at(ptr, 0), OnceLock::from(Box::new(extras)));
+        Storage { block, bytes: AtomicUsize::new(bytes), allocator, extras }
+    }
+
+    /// As [`Storage::import`] for a time: until `ended` says otherwise.
+    ///
+    /// # Safety
+    /// As for `import`.
+    pub(crate) unsafe fn lend(
+        allocator: &'static Allocator,
+        ptr: NonNull<u8>,
+        bytes: usize,
+        giver: Giver,
+        ended: Arc<AtomicBool>,
+    ) -> Storage {
+        let extras = Extras { giver: Some(giver), ended: Some(ended), ..Extras::default() };
+        Storage::given(allocator, ptr, bytes, extras)
+    }
+
+    /// Whether its memory was lent and has gone back.
+    pub(crate) fn has_ended(&self) -> bool {
+        let ended = self.extras.get().and_then(|e| e.ended.as_ref());
+        ended.is_some_and(|ended| ended.load(Acquire))
     }
 
     /// The first byte at home, which need not be right where the storage has a mirror. Writing through

@@ -8,7 +8,7 @@ use wick_core::{DType, Layout, LayoutError, View, ViewMut};
 
 use crate::context::Context;
 use crate::device::{self, Access, Device};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::pool;
 use crate::storage::Storage;
 
@@ -210,15 +210,18 @@ impl Tensor {
     /// made right is an error that is raised (see `device::attempt`).
     #[inline]
     fn reach(&self, access: Access) -> *mut u8 {
-        if self.0.storage.mirror().is_none() {
-            self.0.storage.ptr()
-        } else {
-            self.reach_mirrored(access)
-        }
+        if self.0.storage.is_plain() { self.0.storage.ptr() } else { self.reach_further(access) }
     }
 
     #[cold]
-    fn reach_mirrored(&self, access: Access) -> *mut u8 {
+    fn reach_further(&self, access: Access) -> *mut u8 {
+        if self.0.storage.has_ended() {
+            let expected = "its memory went back to the pool when the lease ended".into();
+            device::raise(Kind::State { op: "a leased tensor", expected }.into());
+        }
+        if self.0.storage.mirror().is_none() {
+            return self.0.storage.ptr();
+        }
         // What is written through a part of the storage leaves the rest to be kept.
         let access = match access {
             Access::Overwrite if !self.covers_storage() => Access::Write,

@@ -11,6 +11,7 @@ mod file;
 mod handle;
 mod index;
 mod linalg;
+mod manager;
 mod matmul;
 mod neural;
 mod pipeline;
@@ -38,6 +39,7 @@ pub const ALL: &[Methods] = &[
     random::METHODS,
     reduce::METHODS,
     linalg::METHODS,
+    manager::METHODS,
     matmul::METHODS,
     index::METHODS,
     neural::METHODS,

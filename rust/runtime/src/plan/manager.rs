@@ -15,9 +15,21 @@ pub struct Managed {
     index: usize,
 }
 
+impl Managed {
+    /// That of a number.
+    pub fn new(group: usize, index: usize) -> Managed {
+        Managed { group, index }
+    }
+
+    /// Its number in the group.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+}
+
 /// One run's worth of intermediates; used by one thread, as it is being recorded.
 #[derive(Default)]
-pub struct Group {
+struct Group {
     lifetimes: Vec<Lifetime>,
     step: usize,
     plan: Plan,
@@ -72,8 +84,9 @@ impl Manager {
     /// Ends it: later intermediates may lie in its place.
     pub fn end(&mut self, managed: Managed) -> Result<()> {
         self.unpopulated("the end of a life")?;
-        let group = &mut self.groups[managed.group];
-        let life = &mut group.lifetimes[managed.index];
+        let unknown = || refused("an intermediate that it does not know");
+        let group = self.groups.get_mut(managed.group).ok_or_else(unknown)?;
+        let life = group.lifetimes.get_mut(managed.index).ok_or_else(unknown)?;
         if life.end != usize::MAX {
             return Err(refused("a life that has ended"));
         }
@@ -134,7 +147,9 @@ impl Manager {
     /// Where an intermediate lies in a leased pool, and its bytes.
     pub fn place(&self, managed: Managed) -> Result<(super::Place, usize)> {
         self.pools()?;
-        let group = &self.groups[managed.group];
-        Ok((group.plan.places[managed.index], group.lifetimes[managed.index].bytes))
+        let unknown = || refused("an intermediate that it does not know");
+        let group = self.groups.get(managed.group).ok_or_else(unknown)?;
+        let place = group.plan.places.get(managed.index).ok_or_else(unknown)?;
+        Ok((*place, group.lifetimes[managed.index].bytes))
     }
 }

@@ -10,6 +10,6 @@ mod planner;
 mod pool;
 pub mod trace;
 
-pub use manager::{Group, Managed, Manager};
+pub use manager::{Managed, Manager};
 pub use planner::{Lifetime, Owner, Place, Plan, Strategy, lower_bound, plan};
 pub use pool::{Lease, PoolSet};

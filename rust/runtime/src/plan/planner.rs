@@ -125,8 +125,11 @@ fn blobs(lifetimes: &[Lifetime]) -> Plan {
     Plan { places, blocks: order.into_iter().map(|b| blobs[b].0).collect() }
 }
 
+/// An order: those with lower keys first.
+type Order = fn(&Lifetime) -> (usize, usize);
+
 /// The orders in which intermediates are given their places; which is best depends on the run.
-const ORDERS: [fn(&Lifetime) -> (usize, usize); 3] = [
+const ORDERS: [Order; 3] = [
     |l| (usize::MAX - l.bytes, l.start),
     |l| (l.start, usize::MAX - l.bytes),
     |l| (usize::MAX - l.bytes.saturating_mul(l.end - l.start), l.start),
@@ -153,7 +156,7 @@ fn offsets(lifetimes: &[Lifetime]) -> Plan {
     Plan { places, blocks: if lifetimes.is_empty() { Vec::new() } else { blocks } }
 }
 
-fn place(lifetimes: &[Lifetime], key: fn(&Lifetime) -> (usize, usize)) -> (usize, Vec<usize>) {
+fn place(lifetimes: &[Lifetime], key: Order) -> (usize, Vec<usize>) {
     let mut order: Vec<usize> = (0..lifetimes.len()).collect();
     order.sort_by_key(|&i| key(&lifetimes[i]));
     let mut offsets = vec![0usize; lifetimes.len()];

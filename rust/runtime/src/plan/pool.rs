@@ -1,17 +1,22 @@
 //! The memory of runs: so many equal pools, each leased to one run at a time.
 
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering::Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use super::planner::Owner;
+use wick_core::{DType, Layout};
+
+use super::planner::{Owner, Place};
 use crate::alloc::ALIGN;
 use crate::context::Context;
 use crate::error::{Error, Kind, Result};
 use crate::storage::Storage;
+use crate::tensor::Tensor;
 
-/// One pool: a storage for each block of the plan.
-type Pool = Vec<Storage>;
+/// One pool: a storage for each block of the plan, shared with tensors that lie in it.
+type Pool = Vec<Arc<Storage>>;
 
 /// Equal pools. A run that finds none free waits for one.
 pub struct PoolSet {
@@ -34,6 +39,7 @@ pub struct Lease {
     set: Arc<PoolSet>,
     pool: Pool,
     thread: ThreadId,
+    ended: Arc<AtomicBool>,
 }
 
 fn refused(what: impl Into<String>) -> Error {
@@ -48,7 +54,7 @@ impl PoolSet {
                 let what = format!("an alignment of {}, at most {ALIGN} is possible", b.align);
                 return Err(refused(what));
             }
-            Storage::allocate(ctx.allocator(), b.bytes)
+            Storage::allocate(ctx.allocator(), b.bytes).map(Arc::new)
         };
         let pool = |_| blocks.iter().map(block).collect::<Result<Pool>>();
         let free = (0..pools).map(pool).collect::<Result<Vec<_>>>()?;
@@ -82,7 +88,8 @@ impl PoolSet {
             if let Some(pool) = state.free.pop() {
                 state.holders.push(thread);
                 drop(state);
-                return Ok(Lease { set: Arc::clone(set), pool, thread });
+                let ended = Arc::default();
+                return Ok(Lease { set: Arc::clone(set), pool, thread, ended });
             }
             let now = Instant::now();
             let end = *until.get_or_insert(now + timeout);
@@ -117,6 +124,31 @@ impl Lease {
         self.pool[block].ptr()
     }
 
+    /// A tensor at a place of the pool. Once the lease has ended, using it is an error.
+    pub fn tensor(
+        &self,
+        op: &'static str,
+        place: Place,
+        bytes: usize,
+        dtype: DType,
+        shape: &[i64],
+    ) -> Result<Tensor> {
+        let size = |e| Error::size(op, dtype, shape, e);
+        let layout = Layout::contiguous(shape).map_err(size)?;
+        let wanted = layout.numel().checked_mul(dtype.size() as i64);
+        if wanted != Some(bytes as i64) {
+            let what = format!("{dtype} {shape:?} is not of the {bytes} bytes that were managed");
+            return Err(Error::shape(op, &[], what));
+        }
+        let block = &self.pool[place.block];
+        let start = NonNull::new(block.ptr().wrapping_add(place.offset));
+        let start = start.ok_or_else(|| Error::internal("the pool has no memory".into()))?;
+        let (giver, ended) = (Box::new(Arc::clone(block)), Arc::clone(&self.ended));
+        // SAFETY: the plan's places lie inside their blocks, which the giver keeps.
+        let storage = unsafe { Storage::lend(block.allocator(), start, bytes, giver, ended) };
+        Ok(Tensor::imported(storage, layout, dtype))
+    }
+
     /// Clears all of its memory.
     pub fn wipe(&mut self) {
         for block in &self.pool {
@@ -131,6 +163,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        self.ended.store(true, Release);
         if self.set.wipe {
             self.wipe();
         }

@@ -523,6 +523,34 @@ public final class Native {
 
   public static native void pipelineClose(long pipeline);
 
+  // memory managers
+  public static native long manager(int planner, boolean wipe);
+
+  public static native int managerGroup(long manager);
+
+  /** Begins a life; its number. */
+  public static native int managerManage(long manager, int group, long bytes, long align);
+
+  public static native void managerEnd(long manager, int group, int managed);
+
+  public static native void managerPopulate(long manager, int pools);
+
+  /** Bytes, alignment and owners of each block of a pool. */
+  public static native long[] managerBlocks(long manager);
+
+  public static native void managerClear(long manager);
+
+  public static native void managerClose(long manager);
+
+  public static native long lease(long manager, long nanos);
+
+  public static native long leaseTensor(
+      long manager, long lease, int group, int managed, int dtype, long[] shape);
+
+  public static native void leaseWipe(long lease);
+
+  public static native void leaseRelease(long lease);
+
   // neural operations
   /** Elementwise gradients: of two operands and up to three numbers. */
   public static native long pair(

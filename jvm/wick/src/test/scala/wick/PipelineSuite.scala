@@ -1,7 +1,6 @@
 package wick
 
 import java.util.concurrent.{Callable, Executors, TimeUnit}
-import scala.concurrent.duration._
 
 /** Recorded operations in planned memory. */
 class PipelineSuite extends CleanSuite {
@@ -192,7 +191,8 @@ class PipelineSuite extends CleanSuite {
       intercept[ShapeException](p(matrix(3, 2, 1)))
       intercept[ShapeException](p.into(matrix(3, 2, 1))(x))
       intercept[ShapeException](p(x.castToDouble))
-      val closed = Scope.root { implicit scope => val y = matrix(2, 3, 2); y.close(); y }
+      val closed = matrix(2, 3, 2)
+      closed.close()
       intercept[ClosedTensorException](p(closed))
       assertEquals(bits(p.one(x)), bits(x.exp))
       p.close()
