@@ -138,6 +138,8 @@ fn class_of(error: &Error) -> &'static str {
         Kind::Index { .. } => "wick/IndexException",
         Kind::Linalg { .. } => "wick/LinalgException",
         Kind::Device { .. } => "wick/DeviceException",
+        Kind::Elsewhere { .. } => "wick/DeviceException",
+        Kind::Undefined { .. } => "java/lang/IllegalStateException",
         Kind::Closed { .. } => "wick/ClosedTensorException",
         Kind::Sparse { .. } | Kind::Dense { .. } => "java/lang/IllegalArgumentException",
         Kind::ReadOnly { .. } => "java/lang/UnsupportedOperationException",

@@ -88,6 +88,7 @@ pub struct Allocator {
     cached: AtomicUsize,
     cap: AtomicUsize,
     cache_limit: AtomicUsize,
+    device: u32,
 }
 
 impl std::fmt::Debug for Allocator {
@@ -125,6 +126,11 @@ impl Allocator {
     /// With a cap in bytes on live and cached memory together. It stays for the process's life:
     /// a counted reference in every storage would cost each tensor two atomic operations.
     pub fn new(cap: usize) -> &'static Allocator {
+        Allocator::of_device(cap, 0)
+    }
+
+    /// As [`Allocator::new`] for the device of a number.
+    pub fn of_device(cap: usize, device: u32) -> &'static Allocator {
         let out = Box::leak(Box::new(Allocator {
             pools: Default::default(),
             shards: Default::default(),
@@ -134,6 +140,7 @@ impl Allocator {
             cached: AtomicUsize::new(0),
             cap: AtomicUsize::new(0),
             cache_limit: AtomicUsize::new(0),
+            device,
         }));
         out.set_cap(cap);
         out
@@ -146,6 +153,11 @@ impl Allocator {
         if self.cached.load(Relaxed) > cap / 4 {
             self.trim();
         }
+    }
+
+    /// The number of the device whose memory it hands out.
+    pub fn device(&self) -> u32 {
+        self.device
     }
 
     /// The counters now.

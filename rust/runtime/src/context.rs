@@ -1,7 +1,7 @@
 //! What operations need: memory, workers, the CPU level, the random generator. No global state: a
 //! process may have several contexts, independent of each other.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use once_cell::sync::OnceCell;
@@ -35,6 +35,7 @@ pub struct Context {
     threads: AtomicUsize,
     pool: OnceCell<ThreadPool>,
     stream: Mutex<Stream>,
+    name: String,
 }
 
 impl Default for Context {
@@ -53,13 +54,36 @@ impl Drop for Context {
 impl Context {
     /// With a memory cap in bytes and a number of threads (the caller counts as one).
     pub fn new(cap: usize, threads: usize) -> Context {
+        Context::of_device("cpu".to_owned(), 0, cap, threads)
+    }
+
+    /// One that stands apart from the default context: its tensors are not mixed with others'.
+    /// `name` makes what errors call it of its number.
+    pub fn apart(name: impl FnOnce(u32) -> String, cap: usize, threads: usize) -> Context {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let number = LAST.fetch_add(1, Relaxed) + 1;
+        Context::of_device(name(number), number, cap, threads)
+    }
+
+    fn of_device(name: String, number: u32, cap: usize, threads: usize) -> Context {
         Context {
-            allocator: Allocator::new(cap),
+            allocator: Allocator::of_device(cap, number),
             arch: arch_of(std::env::var("WICK_CPU").ok().as_deref()),
             threads: AtomicUsize::new(threads.max(1)),
             pool: OnceCell::new(),
             stream: Mutex::new(Stream::default()),
+            name,
         }
+    }
+
+    /// Which context: 0 the default one.
+    pub fn number(&self) -> u32 {
+        self.allocator.device()
+    }
+
+    /// As errors call it.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Its memory.

@@ -1,5 +1,6 @@
 //! What can go wrong, with the operation, shapes and dtypes as fields; text is made last.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -109,6 +110,12 @@ pub enum Kind {
     /// A device that is not there, or operands on two.
     #[error("{op}: {expected}")]
     Device { op: &'static str, expected: Cow<'static, str> },
+    /// An operand on another device than the one whose operation runs: to be run there instead.
+    #[error("{op}: its operands live on device {device}")]
+    Elsewhere { op: &'static str, device: u32 },
+    /// Elements that are neither old nor new.
+    #[error("{op}: an overwrite of these elements was given up: write all of them first")]
+    Undefined { op: &'static str },
     /// A handle that no longer stands for a tensor.
     #[error("{op}: the {dtype} tensor was closed")]
     Closed { op: &'static str, dtype: &'static str },
@@ -197,6 +204,17 @@ impl Error {
         }
         .into()
     }
+}
+
+/// What a panic left: an error that was raised, or its message.
+pub(crate) fn of_panic(payload: Box<dyn Any + Send>) -> Error {
+    let payload = match payload.downcast::<Error>() {
+        Ok(error) => return *error,
+        Err(payload) => payload,
+    };
+    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    Error::internal(text.unwrap_or_else(|| "panic".to_owned()).into())
 }
 
 fn list(operands: &[&Tensor]) -> Operands {

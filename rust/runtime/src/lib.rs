@@ -3,6 +3,7 @@
 
 pub mod alloc;
 pub mod context;
+pub mod device;
 pub mod error;
 pub mod handle;
 pub mod ops;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::alloc::{Allocator, Block};
+use crate::device::Mirror;
 use crate::error::Result;
 
 /// Owner of imported memory: dropped when no tensor sees the memory any more, on whichever thread.
@@ -19,6 +20,8 @@ pub type Annotation = Arc<dyn Any + Send + Sync>;
 struct Extras {
     giver: Option<Giver>,
     annotation: Mutex<Option<Annotation>>,
+    /// Its state on two devices, once it was wanted on a second.
+    mirror: OnceLock<Mirror>,
 }
 
 /// The allocator's bytes, or imported ones; `Arc<Storage>` is what tensors share.
@@ -55,7 +58,7 @@ impl Storage {
         bytes: usize,
         giver: Giver,
     ) -> Storage {
-        let extras = Extras { giver: Some(giver), annotation: Mutex::default() };
+        let extras = Extras { giver: Some(giver), ..Extras::default() };
         Storage {
             block: Block::imported(ptr, bytes),
             bytes: AtomicUsize::new(bytes),
@@ -64,7 +67,8 @@ impl Storage {
         }
     }
 
-    /// The first byte. Writing through it is the business of operations that hold the tensor.
+    /// The first byte at home, which need not be right where the storage has a mirror. Writing through
+    /// it is the business of operations that hold the tensor.
     pub fn ptr(&self) -> *mut u8 {
         self.block.ptr()
     }
@@ -112,6 +116,21 @@ impl Storage {
 
     pub(crate) fn allocator(&self) -> &'static Allocator {
         self.allocator
+    }
+
+    /// The number of the device that it was allocated on.
+    pub fn home(&self) -> u32 {
+        self.allocator.device()
+    }
+
+    /// Its state on two devices, where it has been on a second.
+    #[inline]
+    pub(crate) fn mirror(&self) -> Option<&Mirror> {
+        self.extras.get()?.mirror.get()
+    }
+
+    pub(crate) fn mirror_or_new(&self) -> &Mirror {
+        self.extras.get_or_init(Box::default).mirror.get_or_init(Mirror::default)
     }
 }
 

@@ -7,6 +7,7 @@ use wick_core::block::Place;
 use wick_core::{DType, Layout, LayoutError, View, ViewMut};
 
 use crate::context::Context;
+use crate::device::{self, Access, Device};
 use crate::error::{Error, Result};
 use crate::pool::{self, Parts};
 use crate::storage::Storage;
@@ -22,12 +23,13 @@ pub struct Tensor {
     dtype: MaybeUninit<DType>,
     /// As the dtype, always written: 1 where operations must not write, 0 where they may.
     read_only: MaybeUninit<u8>,
+    /// Where it is computed: the storage's home, or its second device.
+    device: u32,
 }
 
 impl Clone for Tensor {
     fn clone(&self) -> Tensor {
-        let copy = Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), self.dtype());
-        copy.as_writable_as(self)
+        self.share(Arc::clone(&self.layout), self.dtype())
     }
 }
 
@@ -75,24 +77,33 @@ impl Tensor {
     ) -> Result<Tensor> {
         if let Some(kept) = pool::take(ctx.allocator(), bytes) {
             let layout = if same(&kept.layout) { kept.layout } else { layout() };
-            return Ok(Tensor::of(kept.storage, layout, dtype));
+            return Ok(Tensor::of(kept.storage, layout, dtype, ctx.number()));
         }
         let storage = Arc::new(Storage::allocate(ctx.allocator(), bytes)?);
-        Ok(Tensor::of(storage, layout(), dtype))
+        Ok(Tensor::of(storage, layout(), dtype, ctx.number()))
     }
 
-    fn of(storage: Arc<Storage>, layout: Arc<Layout>, dtype: DType) -> Tensor {
+    fn of(storage: Arc<Storage>, layout: Arc<Layout>, dtype: DType, device: u32) -> Tensor {
         Tensor {
             storage: ManuallyDrop::new(storage),
             layout: ManuallyDrop::new(layout),
             dtype: MaybeUninit::new(dtype),
             read_only: MaybeUninit::new(0),
+            device,
         }
     }
 
     /// A tensor in memory that stays its giver's.
     pub(crate) fn imported(storage: Storage, layout: Layout, dtype: DType) -> Tensor {
-        Tensor::of(Arc::new(storage), Arc::new(layout), dtype)
+        let home = storage.home();
+        Tensor::of(Arc::new(storage), Arc::new(layout), dtype, home)
+    }
+
+    /// A tensor of the same storage, as writable and on the same device.
+    fn share(&self, layout: Arc<Layout>, dtype: DType) -> Tensor {
+        let mut share = Tensor::of(Arc::clone(&self.storage), layout, dtype, self.device);
+        share.read_only = self.read_only;
+        share
     }
 
     /// The same elements, which operations refuse to write through this tensor and its views.
@@ -109,11 +120,6 @@ impl Tensor {
         unsafe { self.read_only.assume_init() != 0 }
     }
 
-    fn as_writable_as(mut self, parent: &Tensor) -> Tensor {
-        self.read_only = parent.read_only;
-        self
-    }
-
     /// The same elements through another layout, which must stay inside the storage.
     pub fn with_layout(
         &self,
@@ -126,8 +132,7 @@ impl Tensor {
         if needed > size {
             return Err(fail(LayoutError::Storage { needed, size }));
         }
-        let view = Tensor::of(Arc::clone(&self.storage), Arc::new(layout), self.dtype());
-        Ok(view.as_writable_as(self))
+        Ok(self.share(Arc::new(layout), self.dtype()))
     }
 
     /// The same bytes as elements of another type.
@@ -137,8 +142,8 @@ impl Tensor {
         dtype: DType,
         layout: std::result::Result<Layout, LayoutError>,
     ) -> Result<Tensor> {
-        let whole = Tensor::of(Arc::clone(&self.storage), Arc::clone(&self.layout), dtype);
-        whole.as_writable_as(self).with_layout(op, layout)
+        let whole = self.share(Arc::clone(&self.layout), dtype);
+        whole.with_layout(op, layout)
     }
 
     /// Elements that the storage holds.
@@ -193,20 +198,97 @@ impl Tensor {
         Arc::ptr_eq(&self.layout, &other.layout) || self.shape() == other.shape()
     }
 
-    /// For kernels that have the layout in a nest: where the first element lies.
-    pub fn place(&self) -> Place {
+    /// The number of the device that it is computed on.
+    pub fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// Where the storage begins on the tensor's device, the elements being right there. What cannot be
+    /// made right is an error that is raised (see `device::attempt`).
+    #[inline]
+    fn reach(&self, access: Access) -> *mut u8 {
+        if self.storage.mirror().is_none() {
+            self.storage.ptr()
+        } else {
+            self.reach_mirrored(access)
+        }
+    }
+
+    #[cold]
+    fn reach_mirrored(&self, access: Access) -> *mut u8 {
+        // What is written through a part of the storage leaves the rest to be kept.
+        let access = match access {
+            Access::Overwrite if !self.covers_storage() => Access::Write,
+            access => access,
+        };
+        self.storage.reach(self.device, access).unwrap_or_else(|e| device::raise(e))
+    }
+
+    fn covers_storage(&self) -> bool {
+        self.layout.is_contiguous()
+            && self.numel() as usize * self.dtype().size() == self.storage.bytes()
+    }
+
+    #[inline]
+    fn place_for(&self, access: Access) -> Place {
         let offset = self.layout.byte_offset(self.dtype());
-        Place { start: self.storage.ptr().wrapping_offset(offset), dtype: self.dtype() }
+        Place { start: self.reach(access).wrapping_offset(offset), dtype: self.dtype() }
+    }
+
+    /// For kernels that have the layout in a nest, to read: where the first element lies.
+    #[inline]
+    pub fn place(&self) -> Place {
+        self.place_for(Access::Read)
+    }
+
+    /// As [`Tensor::place`], to write.
+    #[inline]
+    pub fn place_mut(&self) -> Place {
+        self.place_for(Access::Write)
     }
 
     /// For kernels, to read.
     pub fn view(&self) -> View {
-        View { ptr: self.storage.ptr(), dtype: self.dtype(), layout: **self.layout }
+        View { ptr: self.reach(Access::Read), dtype: self.dtype(), layout: **self.layout }
     }
 
     /// For kernels, to write. The operation has checked that elements do not overlap.
     pub fn view_mut(&self) -> ViewMut {
-        ViewMut { ptr: self.storage.ptr(), dtype: self.dtype(), layout: **self.layout }
+        ViewMut { ptr: self.reach(Access::Write), dtype: self.dtype(), layout: **self.layout }
+    }
+
+    /// For kernels that write every element and read none.
+    pub fn view_over(&self) -> ViewMut {
+        ViewMut { ptr: self.reach(Access::Overwrite), dtype: self.dtype(), layout: **self.layout }
+    }
+
+    /// The same elements computed on another device: the storage gets a second place there, and what
+    /// is written on either shows on both.
+    pub fn on(&self, op: &'static str, device: &Arc<Device>) -> Result<Tensor> {
+        self.storage.spread(op, device)?;
+        let mut there = self.clone();
+        there.device = device.number();
+        Ok(there)
+    }
+
+    /// Begins to make the elements right on the tensor's device without waiting for it.
+    pub fn prefetch(&self, op: &'static str) -> Result<()> {
+        self.storage.prefetch(op, self.device)
+    }
+
+    /// Whether the elements are right on a device, so that an access there waits for nothing.
+    pub fn is_ready(&self, device: u32) -> bool {
+        self.storage.is_right(device)
+    }
+
+    /// Makes the elements undefined until all of them are written; false, and nothing, where the
+    /// tensor is not the whole of its storage.
+    pub fn discard(&self, op: &'static str) -> Result<bool> {
+        let whole = self.covers_storage();
+        if whole {
+            self.storage.discard(op)?;
+        }
+        Ok(whole)
     }
 
     /// Stretched to a shape that it broadcasts to.

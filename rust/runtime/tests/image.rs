@@ -5,7 +5,8 @@ use wick_core::kernels::image::StencilOp;
 use wick_core::{BorderMode, DType, Dim, Kernel, Rect, Sides, Window};
 use wick_runtime::ops::image::padding::{fill_border, padded};
 use wick_runtime::ops::image::{
-    BT709, Color, Edges, Resize, color, equalize_hist, filter, filter_into, histogram, resize, stencil,
+    BT709, Color, Edges, Resize, color, equalize_hist, filter, filter_into, histogram, resize,
+    stencil,
 };
 use wick_runtime::{Context, Tensor};
 
@@ -91,7 +92,13 @@ impl Plane<'_> {
 }
 
 /// The results of a whole image; 0 where there are none.
-fn naive(op: StencilOp, dtype: DType, shape: &[i64], pixels: &[f64], edges: Edges) -> Vec<Vec<f64>> {
+fn naive(
+    op: StencilOp,
+    dtype: DType,
+    shape: &[i64],
+    pixels: &[f64],
+    edges: Edges,
+) -> Vec<Vec<f64>> {
     let (h, w) = (shape[shape.len() - 2], shape[shape.len() - 1]);
     let region = edges.region.unwrap_or(Rect::of(h, w));
     let mut out = vec![vec![0.0; pixels.len()]; op.results()];

@@ -7,6 +7,7 @@ mod elementwise;
 mod fft;
 mod file;
 mod handle;
+mod image;
 mod index;
 mod linalg;
 mod matmul;
@@ -17,6 +18,7 @@ mod search;
 mod shape;
 mod sort;
 mod sparse;
+mod window;
 
 use crate::Methods;
 
@@ -38,6 +40,8 @@ pub const ALL: &[Methods] = &[
     sort::METHODS,
     sparse::METHODS,
     search::METHODS,
+    image::METHODS,
+    window::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -57,6 +61,7 @@ pub const CODES: &[Code] = &[
     ("addmm", matmul::addmm_code),
     ("fft", fft::code),
     ("fft_norm", fft::norm_code),
+    ("image", image::code),
     ("index", index::code),
     ("index_put", index::put_code),
     ("pair", neural::pair_code),

@@ -55,7 +55,7 @@ pub fn fill_tensor(ctx: &Context, a: &Tensor, value: &Tensor) -> Result<()> {
 }
 
 pub(crate) fn fill_values(ctx: &Context, a: &Tensor, value: Scalar) {
-    ctx.run(&Fill::new(a.view_mut(), value));
+    ctx.run(&Fill::new(a.view_over(), value));
 }
 
 /// libtorch's rule for a number that becomes an element: a fraction is cut off and anything may

@@ -120,7 +120,7 @@ pub(crate) fn run<const N: usize>(
         let write = |target: &Tensor| {
             kernel(&Operands {
                 arch: ctx.arch(),
-                out: target.place(),
+                out: target.place_mut(),
                 inputs: std::array::from_fn(|i| place(i, args[i].tensor())),
                 aliased,
                 nest: Nest::flat(dense.numel(), &constant_flags(args)),
@@ -176,7 +176,7 @@ pub(crate) fn run<const N: usize>(
     }
     kernel(&Operands {
         arch: ctx.arch(),
-        out: target.place(),
+        out: target.place_mut(),
         inputs: std::array::from_fn(|i| place(i, inputs[i].as_ref())),
         aliased,
         nest: Nest::new(&all[..N + 1]),
@@ -454,6 +454,7 @@ pub fn copy(ctx: &Context, dst: &Tensor, src: &Tensor) -> Result<()> {
 
 /// Writes all values of a tensor of the same shape that shares no bytes; any two dtypes.
 pub(crate) fn copy_values(ctx: &Context, dst: &Tensor, src: &Tensor) {
-    let operands = Operands::new(ctx.arch(), dst.view_mut(), [src.view()], false);
+    let from = src.view();
+    let operands = Operands::new(ctx.arch(), dst.view_over(), [from], false);
     ctx.run(&wick_core::kernels::copy::Copy::new(operands));
 }

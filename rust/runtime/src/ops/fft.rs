@@ -135,7 +135,7 @@ fn lines<T: FftNum>(ctx: &Context, op: FftOp, n: usize, from: &Tensor, to: &Tens
     let width = if op == FftOp::Rfft { m } else { 2 * m };
     let count = from.numel() / width as i64;
     let cost = n as f64 * (n as f64).log2().max(1.0);
-    let (x, y) = (from.place().start as usize, to.place().start as usize);
+    let (x, y) = (from.place().start as usize, to.place_mut().start as usize);
     // SAFETY: line `i` of dense tensors that live on; each line is one thread's.
     let input = |i: i64| unsafe { (x as *mut T).add(i as usize * width) };
     let complex = |p: *mut T, n: usize| {

@@ -88,7 +88,7 @@ pub fn tensors_from_file(
 
 /// Fills a tensor's bytes from a place in a file.
 fn read(ctx: &Context, file: &File, from: u64, to: &Tensor) -> io::Result<()> {
-    let (first, failure) = (to.place(), Mutex::new(None));
+    let (first, failure) = (to.place_mut(), Mutex::new(None));
     let first = first.start as usize;
     ctx.for_ranges(to.numel(), COST, &|start, end| {
         let (mut at, end) = (start as usize, end as usize);

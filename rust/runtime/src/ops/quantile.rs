@@ -78,7 +78,7 @@ pub fn quantile(ctx: &Context, a: &Tensor, q: Fractions, over: QuantileOf) -> Re
             part = part.with_layout(op, part.layout().view(&[1]))?;
         }
         if part.numel() > 0 {
-            let tensors = [(sorted.layout(), sorted.place()), (part.layout(), part.place())];
+            let tensors = [(sorted.layout(), sorted.place()), (part.layout(), part.place_mut())];
             let lines = Lines::new(tensors, d).map_err(|e| Error::layout(op, a, e))?;
             match a.dtype().compute() {
                 DType::F64 => fill::<f64>(ctx, &lines, *q, over),

@@ -87,7 +87,7 @@ pub fn searchsorted(
     let (ordered, wanted) = (computed(ctx, &ordered, dtype)?, computed(ctx, values, dtype)?);
     let out = Tensor::empty(ctx, op, DType::I64, values.shape())?;
     let width = if each { values.shape().last().copied().unwrap_or(1) } else { out.numel() };
-    let to = Shared(out.place().start.cast::<i64>());
+    let to = Shared(out.place_mut().start.cast::<i64>());
     let cost = 4.0 + 2.0 * (n.max(1) as f64).log2();
     with_compute!(dtype, T => {
         let (ordered, wanted) = (elements::<T>(&ordered), elements::<T>(&wanted));
@@ -253,7 +253,7 @@ pub fn bincount(
     };
     let values = computed(ctx, weights, DType::F64)?;
     let sums = Tensor::empty(ctx, op, DType::F64, &shape)?;
-    let first = sums.place().start.cast::<f64>();
+    let first = sums.place_mut().start.cast::<f64>();
     // SAFETY: a fresh contiguous tensor of f64.
     let to = unsafe { std::slice::from_raw_parts_mut(first, sums.numel() as usize) };
     to.fill(0.0);

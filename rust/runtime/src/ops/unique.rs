@@ -186,7 +186,7 @@ fn elements<T: Key>(
             }
         }
         let values = Tensor::empty(ctx, op, flat.dtype(), &[groups as i64])?;
-        let to = Line { first: values.place(), length: groups as i64, step: 1 };
+        let to = Line { first: values.place_mut(), length: groups as i64, step: 1 };
         let items: &[I] = &items[..groups];
         ctx.for_ranges(groups as i64, 2.0, &|start, end| {
             let items = &items[start as usize..end as usize];

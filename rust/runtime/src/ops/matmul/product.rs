@@ -191,7 +191,7 @@ impl Job {
 
     /// With the output made meanwhile.
     pub fn into(mut self, out: &Tensor) -> Job {
-        self.out.ptr = out.view().start().cast_mut();
+        self.out.ptr = out.view_mut().start();
         self
     }
 
