@@ -64,6 +64,7 @@ fn pins(env: &EnvUnowned, operands: &JLongArray) -> Result<Vec<Pin>> {
 }
 
 /// Fills in the window's dimensions, border and scratch, then start, end and step of each dimension.
+#[allow(clippy::too_many_arguments)]
 fn kernel_info<'l>(
     env: EnvUnowned<'l>,
     _: JClass<'l>,
@@ -103,6 +104,7 @@ fn kernel_info<'l>(
 
 /// Runs a kernel over its whole window (null) or, on the caller alone, over a part of it: start, end
 /// and step of each dimension.
+#[allow(clippy::too_many_arguments)]
 fn kernel_run<'l>(
     env: EnvUnowned<'l>,
     _: JClass<'l>,

@@ -3,7 +3,7 @@
 use wick_core::block::{BLOCK, Buffer, convert};
 use wick_core::ops::{BinaryOp, UnaryOp};
 use wick_core::window::MAX_DIMS;
-use wick_core::{Arch, Dim, Element, Rule, Window, with_dtype};
+use wick_core::{Arch, DType, Dim, Element, Rule, Window, with_dtype};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -151,6 +151,12 @@ fn place(op: &'static str, t: &Tensor, row: &Row) -> Result<(*mut u8, isize)> {
     Ok((start, step as isize))
 }
 
+/// Whether elements have the bits of `T`: bytes of either sign do.
+fn lies_as<T: Element>(t: &Tensor) -> bool {
+    let byte = |d| matches!(d, DType::U8 | DType::I8);
+    t.dtype() == T::DTYPE || byte(t.dtype()) && byte(T::DTYPE)
+}
+
 /// Calls `f(place in the row, elements)` with the elements of a row, cast to `T`, piece by piece.
 pub fn read_row<T: Element>(
     ctx: &Context,
@@ -162,7 +168,7 @@ pub fn read_row<T: Element>(
         return Ok(());
     }
     let (start, step) = place("row", t, &row)?;
-    if t.dtype() == T::DTYPE && step == 1 {
+    if lies_as::<T>(t) && step == 1 {
         // SAFETY: the row lies inside the layout, the layout inside the storage.
         f(0, unsafe { std::slice::from_raw_parts(start.cast::<T>(), row.count) });
         return Ok(());
@@ -210,7 +216,7 @@ pub fn write_row<T: Element>(
         return Ok(());
     }
     let (start, step) = place("row", t, &row)?;
-    if t.dtype() == T::DTYPE && step == 1 {
+    if lies_as::<T>(t) && step == 1 {
         // SAFETY: the row lies inside the layout, the layout inside the storage.
         f(0, unsafe { std::slice::from_raw_parts_mut(start.cast::<T>(), row.count) });
         return Ok(());
