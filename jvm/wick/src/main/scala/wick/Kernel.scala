@@ -1,7 +1,5 @@
 package wick
 
-import Kernel._
-
 /** An operation configured on its operands and targets, to be run over windows that the caller chooses.
   *
   * Its dtypes and shapes are checked when it is made; it owns nothing, so a tensor that was closed since

@@ -358,7 +358,10 @@ object STen
   }
 
   /** Owns the several results of one native method: either all become tensors or all are freed. */
-  private[wick] def ownAll(raw: Array[Long], frame: Frame = null)(implicit scope: Scope): Array[STen] = {
+  private[wick] def ownAll(raw: Array[Long])(implicit scope: Scope): Array[STen] = ownAll(raw, null)
+
+  /** As the other `ownAll`, with what there is beside the elements of each, if anything. */
+  private[wick] def ownAll(raw: Array[Long], frame: Frame)(implicit scope: Scope): Array[STen] = {
     val handles = raw.map(_ & Native.HANDLE_MASK)
     val slots = new Array[Int](raw.length)
     scope.enterAll(handles, slots)
