@@ -221,7 +221,6 @@ class WindowSuite extends CleanSuite {
         b.changed()
       }
       assert(t.equalDeep(from))
-      assertEquals(t.rows.asInstanceOf[Rows] ne null, true)
       var widths = Set.empty[Int]
       for (row <- t.rows) widths += row.length
       assertEquals(widths, Set(5))
@@ -237,7 +236,8 @@ class WindowSuite extends CleanSuite {
       def loop(rows: Long): Long = {
         val before = bean.getThreadAllocatedBytes(id)
         STen.windowLoop(Window(rows, 8), a, b) { (x, y) =>
-          val (from, to) = (x.floats, y.floats)
+          val from = x.floats
+          val to = y.floats
           var i = 0
           while (i < from.length) { to(i) = 2 * from(i); sum += to(i); i += 1 }
           y.changed()
