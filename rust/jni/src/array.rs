@@ -178,6 +178,20 @@ pub fn doubles(env: &EnvUnowned, array: &JDoubleArray) -> Result<Vec<f64>> {
     Ok(out)
 }
 
+/// Has a double[] filled.
+pub fn fill_doubles(
+    env: &EnvUnowned,
+    array: &JDoubleArray,
+    fill: impl FnOnce(&mut [f64]) -> Result<()>,
+) -> Result<()> {
+    let raw = array.as_raw();
+    let mut numbers = vec![0f64; length(env, raw)?];
+    fill(&mut numbers)?;
+    // SAFETY: a double[] of that length.
+    unsafe { f64::set(env, raw, numbers.as_ptr(), numbers.len() as jsize) };
+    Ok(())
+}
+
 /// Writes numbers to the start of a long[], which must have room for them.
 pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Result<()> {
     let raw = array.as_raw();

@@ -1,14 +1,18 @@
 //! The table that handles point into. A handle is a slot and a generation, so a stale one is found
-//! out and never followed; a call pins its slot, so closing a tensor that another thread works on
-//! frees it when that work is done. A pin is one compare-and-swap on the slot; there is no lock.
+//! out and never followed. A call pins what it uses; closing a tensor that another call may use
+//! frees it when that call has ended.
+//!
+//! A pin writes nothing that threads share but the record of its thread (`reader`). Closing asks the
+//! records of all threads only for what another thread than its maker has ever used.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::reader::{self, Reader, Turn};
 use crate::slots::Slots;
 
 const SLOT_BITS: u32 = 26;
@@ -19,34 +23,44 @@ const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = (SLOT_BITS as usize) - 9;
 
 const LIVE: u64 = 1 << 31;
-const CLOSED: u64 = 1 << 30;
-const PINS: u64 = CLOSED - 1;
+/// Another thread than the owner has found the value.
+const SHARED: u64 = 1 << 30;
+const OWNER: u64 = SHARED - 1;
 
 struct Slot<T> {
-    /// Generation in the upper half; LIVE, CLOSED and the pin count in the lower.
+    /// Generation in the upper half; LIVE, SHARED and the owner, the reader that made it, below.
     state: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
+/// A slot that was closed while calls were in progress that may use it.
+struct Late {
+    index: u32,
+    calls: Vec<Turn>,
+}
+
 /// Values behind handles. A handle has `tag` (4 bits, the caller's) at the bottom, then slot and
-/// generation, and is never 0 or negative; bits 62 and 63 are free.
+/// generation, and is never 0 or negative; bits 62 and 63 are free. No handle has generation 0.
 pub struct Table<T> {
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
     growth: Mutex<()>,
     slots: Arc<Slots>,
+    late: Mutex<Vec<Late>>,
+    late_count: AtomicUsize,
 }
 
 // SAFETY: values are reached through pins and closed slots only, which order their accesses; a
-// value is dropped by whichever thread lets go last.
+// value is dropped by one thread, when no call can use it any more.
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Send for Table<T> {}
 
-/// A value that stays alive while this does.
+/// A value that stays alive while this does, on the thread that pinned it.
 pub struct Pinned<'a, T> {
+    value: &'a T,
     table: &'a Table<T>,
-    slot: &'a Slot<T>,
-    index: u32,
+    /// Its depth counts this pin. A pointer, since a pin must end on its own thread.
+    reader: *const Reader,
 }
 
 fn chunk_of(index: u32) -> (usize, usize) {
@@ -61,11 +75,14 @@ impl<T> Default for Table<T> {
             chunks: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
             growth: Mutex::new(()),
             slots: Arc::default(),
+            late: Mutex::default(),
+            late_count: AtomicUsize::new(0),
         }
     }
 }
 
 impl<T> Table<T> {
+    #[inline]
     fn slot(&self, index: u32) -> Option<&Slot<T>> {
         let (chunk, at) = chunk_of(index);
         let start = self.chunks.get(chunk)?.load(Acquire);
@@ -73,6 +90,7 @@ impl<T> Table<T> {
         (!start.is_null()).then(|| unsafe { &*start.add(at) })
     }
 
+    #[cold]
     fn grow(&self, chunk: usize) {
         let _guard = self.growth.lock().unwrap_or_else(|e| e.into_inner());
         if self.chunks[chunk].load(Acquire).is_null() {
@@ -87,6 +105,7 @@ impl<T> Table<T> {
     }
 
     /// A handle for a value; none where 2^26 are live.
+    #[inline]
     pub fn insert(&self, tag: u8, value: T) -> Option<i64> {
         let index = self.slots.take(1 << SLOT_BITS)?;
         let slot = match self.slot(index) {
@@ -99,7 +118,7 @@ impl<T> Table<T> {
         let generation = slot.state.load(Acquire) >> 32;
         // SAFETY: a free slot is ours alone until its state says LIVE.
         unsafe { (*slot.value.get()).write(value) };
-        slot.state.store(generation << 32 | LIVE, Release);
+        slot.state.store(generation << 32 | LIVE | u64::from(reader::own().id()), Release);
         Some(
             (generation << (SLOT_BITS + TAG_BITS)) as i64
                 | (index << TAG_BITS) as i64
@@ -107,6 +126,7 @@ impl<T> Table<T> {
         )
     }
 
+    #[inline]
     fn find(&self, handle: i64) -> Option<(&Slot<T>, u32, u64)> {
         let bits = handle as u64;
         let index = (bits >> TAG_BITS) as u32 & ((1 << SLOT_BITS) - 1);
@@ -114,19 +134,37 @@ impl<T> Table<T> {
     }
 
     /// The value of a handle, kept alive by the pin; none where it was closed.
+    #[inline]
     pub fn pin(&self, handle: i64) -> Option<Pinned<'_, T>> {
-        let (slot, index, generation) = self.find(handle)?;
-        let mut state = slot.state.load(Relaxed);
+        let (slot, _, generation) = self.find(handle)?;
+        let reader = reader::own();
+        reader.enter();
+        let mut state = slot.state.load(SeqCst);
         loop {
-            if state >> 32 != generation || state & (LIVE | CLOSED) != LIVE {
+            if state >> 32 != generation || state & LIVE == 0 {
+                self.leave(reader);
                 return None;
             }
-            match slot.state.compare_exchange_weak(state, state + 1, Acquire, Relaxed) {
-                Ok(_) => {
-                    return Some(Pinned { table: self, slot, index });
-                }
+            if state & SHARED != 0 || state & OWNER == u64::from(reader.id()) {
+                // SAFETY: the slot was live after this call had begun, so whoever closes it waits
+                // for the call: a stranger asks all records, and so does the owner of a slot that
+                // is shared.
+                let value = unsafe { (*slot.value.get()).assume_init_ref() };
+                return Some(Pinned { value, table: self, reader });
+            }
+            // Once for each handle that changes hands.
+            match slot.state.compare_exchange(state, state | SHARED, SeqCst, SeqCst) {
+                Ok(_) => state |= SHARED,
                 Err(now) => state = now,
             }
+        }
+    }
+
+    /// Ends a pin; the last one of a call sees to what had to wait for it.
+    #[inline]
+    fn leave(&self, reader: &Reader) {
+        if reader.leave() && self.late_count.load(Relaxed) != 0 {
+            self.collect();
         }
     }
 
@@ -134,34 +172,77 @@ impl<T> Table<T> {
     pub fn is_live(&self, handle: i64) -> bool {
         self.find(handle).is_some_and(|(slot, _, generation)| {
             let state = slot.state.load(Acquire);
-            state >> 32 == generation && state & (LIVE | CLOSED) == LIVE
+            state >> 32 == generation && state & LIVE != 0
         })
     }
 
-    /// Closes a handle; false where it was closed before. The value goes with the last pin.
+    /// Closes a handle; false where it was closed before. The value goes with the last call that
+    /// may use it.
+    #[inline]
     pub fn close(&self, handle: i64) -> bool {
         let Some((slot, index, generation)) = self.find(handle) else {
             return false;
         };
         let mut state = slot.state.load(Relaxed);
         loop {
-            if state >> 32 != generation || state & (LIVE | CLOSED) != LIVE {
+            if state >> 32 != generation || state & LIVE == 0 {
                 return false;
             }
-            match slot.state.compare_exchange_weak(state, state | CLOSED, AcqRel, Relaxed) {
+            match slot.state.compare_exchange(state, state & !LIVE, SeqCst, Relaxed) {
                 Ok(_) => break,
                 Err(now) => state = now,
             }
         }
-        if state & PINS == 0 {
+        let own = reader::own();
+        let alone = state & SHARED == 0 && state & OWNER == u64::from(own.id());
+        if alone && own.call().is_none() {
             self.reclaim(slot, index);
+        } else {
+            self.close_shared(slot, index);
         }
         true
     }
 
+    #[cold]
+    fn close_shared(&self, slot: &Slot<T>, index: u32) {
+        let calls: Vec<Turn> = reader::all().filter_map(Reader::call).collect();
+        if calls.is_empty() {
+            return self.reclaim(slot, index);
+        }
+        let mut late = self.late();
+        late.push(Late { index, calls });
+        self.late_count.store(late.len(), SeqCst);
+        drop(late);
+        // A call that ended before the count was there to be seen.
+        self.collect();
+    }
+
+    fn late(&self) -> MutexGuard<'_, Vec<Late>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees what was closed during calls that have ended. They see to it themselves; one may miss
+    /// what was closed at the moment of its end.
+    #[cold]
+    pub fn collect(&self) {
+        loop {
+            let mut late = self.late();
+            let free = late.iter().position(|l| l.calls.iter().all(Reader::ended));
+            let free = free.map(|i| late.swap_remove(i));
+            self.late_count.store(late.len(), SeqCst);
+            drop(late);
+            let Some(Late { index, .. }) = free else { return };
+            if let Some(slot) = self.slot(index) {
+                self.reclaim(slot, index);
+            }
+        }
+    }
+
+    #[inline]
     fn reclaim(&self, slot: &Slot<T>, index: u32) {
         let generation = slot.state.load(Relaxed) >> 32;
-        // SAFETY: CLOSED lets no new pin in and none is left, so this thread alone has the value.
+        // SAFETY: it is closed and every call that may have found it before has ended, so this
+        // thread alone has the value.
         let value = unsafe { (*slot.value.get()).assume_init_read() };
         // A generation never comes back: a slot that has used them all is retired.
         let last = generation == u32::MAX as u64;
@@ -178,6 +259,12 @@ impl<T> Table<T> {
 
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
+        // No pin is left: it would borrow the table.
+        for Late { index, .. } in std::mem::take(&mut *self.late()) {
+            if let Some(slot) = self.slot(index) {
+                self.reclaim(slot, index);
+            }
+        }
         for (chunk, start) in self.chunks.iter().enumerate() {
             let start = start.load(Acquire);
             if start.is_null() {
@@ -200,18 +287,17 @@ impl<T> Drop for Table<T> {
 impl<T> Deref for Pinned<'_, T> {
     type Target = T;
 
+    #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the pin keeps the value in its slot.
-        unsafe { (*self.slot.value.get()).assume_init_ref() }
+        self.value
     }
 }
 
 impl<T> Drop for Pinned<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        let before = self.slot.state.fetch_sub(1, AcqRel);
-        if before & CLOSED != 0 && before & PINS == 1 {
-            self.table.reclaim(self.slot, self.index);
-        }
+        // SAFETY: records live for ever; this is the thread that pinned.
+        self.table.leave(unsafe { &*self.reader });
     }
 }
 

@@ -9,6 +9,7 @@ pub mod handle;
 pub mod ops;
 mod parts;
 mod pool;
+mod reader;
 mod slots;
 pub mod storage;
 pub mod tensor;

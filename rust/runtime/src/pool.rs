@@ -6,19 +6,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicUsize, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use wick_core::Layout;
-
 use crate::alloc::{Allocator, Block, SMALL, SMALL_CLASSES, class_of};
-use crate::storage::Storage;
+use crate::tensor::Record;
 
 /// Bytes that one thread keeps.
 const KEPT: usize = 64 << 10;
-
-/// What a tensor is made of.
-pub struct Parts {
-    pub storage: Arc<Storage>,
-    pub layout: Arc<Layout>,
-}
 
 /// What an allocator knows of the threads' pools. Their bytes are still live ones for its own
 /// counters, so that using them again moves nothing that threads share.
@@ -44,7 +36,7 @@ impl Pools {
 /// The pool of one thread.
 struct Pool {
     of: Option<&'static Allocator>,
-    classes: [Vec<Parts>; SMALL_CLASSES],
+    classes: [Vec<Arc<Record>>; SMALL_CLASSES],
     kept: Arc<AtomicUsize>,
     emptied: usize,
 }
@@ -117,36 +109,37 @@ fn own() -> Option<RefMut<'static, Pool>> {
     unsafe { &*pool }.try_borrow_mut().ok()
 }
 
-/// A storage of `bytes` bytes that this thread kept, with the layout that it had.
+/// A tensor that this thread kept, its storage now of `bytes` bytes; nobody else has it.
 #[inline]
-pub fn take(allocator: &'static Allocator, bytes: usize) -> Option<Parts> {
+pub fn take(allocator: &'static Allocator, bytes: usize) -> Option<Arc<Record>> {
     if bytes > SMALL {
         return None;
     }
     let (class, size) = class_of(bytes);
     let mut pool = own()?;
     pool.attune(allocator);
-    let parts = pool.classes[class].pop()?;
+    let record = pool.classes[class].pop()?;
     pool.keep(-(size as isize));
-    parts.storage.set_bytes(bytes);
-    Some(parts)
+    record.storage.set_bytes(bytes);
+    Some(record)
 }
 
 /// Ends a tensor: what nobody shares and is small is kept for the next one.
 #[inline]
-pub fn give(parts: Parts) {
-    let Block { class, size, .. } = *parts.storage.block();
+pub fn give(record: Arc<Record>) {
+    let Block { class, size, .. } = *record.storage.block();
     // No weak references are made, so the only share stays the only one.
-    if size > SMALL || Arc::strong_count(&parts.storage) > 1 || !parts.storage.is_plain() {
+    let shared = Arc::strong_count(&record) > 1 || Arc::strong_count(&record.storage) > 1;
+    if size > SMALL || shared || !record.storage.is_plain() {
         return;
     }
     // What other threads did with it before they let go has happened.
     fence(Acquire);
     // A thread that is ending has no pool.
     let Some(mut pool) = own() else { return };
-    pool.attune(parts.storage.allocator());
+    pool.attune(record.storage.allocator());
     if pool.keep(size as isize) {
-        pool.classes[class as usize].push(parts);
+        pool.classes[class as usize].push(record);
     }
 }
 

@@ -88,7 +88,7 @@ proptest! {
         let (xs, ys) = (values(&ctx, &x), values(&ctx, &stretched));
         for op in BinaryOp::ALL {
             let Some(_) = reference(*op, 1.0, 1.0) else { continue };
-            let result = match binary(&ctx, *op, Arg::Tensor(&x), Arg::Tensor(&y), None, Out::New) {
+            let result = match binary(&ctx, *op, &[Arg::Tensor(&x), Arg::Tensor(&y)], None, Out::New) {
                 Ok(result) => result.unwrap(),
                 Err(e) => {
                     let refused = op.class() == Class::Same && a == DType::Bool && b == DType::Bool;
@@ -179,8 +179,7 @@ fn threads_do_not_change_results() {
             &binary(
                 &ctx,
                 BinaryOp::Pow,
-                Arg::Tensor(&x),
-                Arg::Scalar(Scalar::Float(2.5)),
+                &[Arg::Tensor(&x), Arg::Scalar(Scalar::Float(2.5))],
                 None,
                 Out::New,
             )
@@ -222,12 +221,12 @@ fn where_selects_and_promotes() {
         tensor(&ctx, DType::F64, &[1, 1], &[9.5]),
     );
     let args = [Arg::Tensor(&c), Arg::Tensor(&x), Arg::Tensor(&y)];
-    let out = ternary(&ctx, TernaryOp::Where, args, Scalar::Int(0), Out::New).unwrap().unwrap();
+    let out = ternary(&ctx, TernaryOp::Where, &args, Scalar::Int(0), Out::New).unwrap().unwrap();
     assert_eq!((out.dtype(), out.shape()), (DType::F64, &[2, 3][..]));
     assert_eq!(values(&ctx, &out), [1.0, 2.0, 3.0, 9.5, 9.5, 9.5]);
     let wrong = [Arg::Tensor(&x), Arg::Tensor(&x), Arg::Tensor(&x)];
     assert!(matches!(
-        ternary(&ctx, TernaryOp::Where, wrong, Scalar::Int(0), Out::New),
+        ternary(&ctx, TernaryOp::Where, &wrong, Scalar::Int(0), Out::New),
         Err(e) if matches!(e.kind(), Kind::DType { .. })
     ));
 }

@@ -119,7 +119,7 @@ fn check(ctx: &Context, got: &Coo, shape: &[i64], want: &[f64]) {
 
 fn ref_binary(ctx: &Context, op: BinaryOp, a: &Tensor, b: &Tensor, alpha: Scalar) -> Tensor {
     let args = (Arg::Tensor(a), Arg::Tensor(b));
-    elementwise::binary(ctx, op, args.0, args.1, Some(alpha), Out::New).unwrap().unwrap()
+    elementwise::binary(ctx, op, &[args.0, args.1], Some(alpha), Out::New).unwrap().unwrap()
 }
 
 proptest! {
@@ -225,7 +225,7 @@ proptest! {
         check(&ctx, &got, &case.shape, &values(&ctx, &want));
         if case.dtype != DType::Bool {
             let by = Arg::Scalar(Scalar::Float(2.5));
-            let want = elementwise::binary(&ctx, BinaryOp::Mul, Arg::Tensor(&x), by, None, Out::New);
+            let want = elementwise::binary(&ctx, BinaryOp::Mul, &[Arg::Tensor(&x), by], None, Out::New);
             let got = sparse::scale(&ctx, BinaryOp::Mul, &s, Scalar::Float(2.5), Out::New);
             let (want, got) = (want.unwrap().unwrap(), got.unwrap().unwrap());
             // A 0-d tensor yields to a number in promotion, its values do not differ.

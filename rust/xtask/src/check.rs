@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::generate;
+use crate::{capabilities, generate};
 
 /// Lines a source file may have.
 const MAX_LINES: usize = 600;
@@ -23,10 +23,11 @@ type Check = fn(&Path) -> Vec<String>;
 
 /// Runs all checks and says what each found.
 pub fn run(root: &Path) -> Result<(), String> {
-    let checks: [(&str, Check); 4] = [
+    let checks: [(&str, Check); 5] = [
         ("generated files are fresh", fresh),
         ("files are short", short),
         ("arrows between crates", arrows),
+        ("capabilities are tested", |root| capabilities::check(root, &sources(root))),
         ("one exported symbol", one_symbol),
     ];
     let mut failed = 0;

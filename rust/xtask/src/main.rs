@@ -1,7 +1,8 @@
 //! `cargo xtask gen` writes what is made from the operation table; `cargo xtask check` holds the
 //! rules that matter after we have left: freshness, file length, the arrows between crates, one
-//! exported symbol.
+//! exported symbol, a test for each capability.
 
+mod capabilities;
 mod check;
 mod generate;
 

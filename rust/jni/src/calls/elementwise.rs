@@ -82,8 +82,7 @@ fn binary(
             let result = elementwise::binary(
                 &rt.ctx,
                 op,
-                Arg::Tensor(&x),
-                Arg::Tensor(&y),
+                &[Arg::Tensor(&x), Arg::Tensor(&y)],
                 alpha,
                 target.out(),
             )?;
@@ -119,7 +118,7 @@ fn binary_scalar(
             let alpha = Some(scalar(alpha_kind, alpha_bits));
             let (tensor, number) = (Arg::Tensor(&x), Arg::Scalar(scalar(kind, bits)));
             let (left, right) = if reversed { (number, tensor) } else { (tensor, number) };
-            let result = elementwise::binary(&rt.ctx, op, left, right, alpha, target.out())?;
+            let result = elementwise::binary(&rt.ctx, op, &[left, right], alpha, target.out())?;
             rt.give(result, Some(&x), None)
         },
         || {
@@ -150,7 +149,7 @@ fn ternary(
         let value = scalar(kind, bits);
         let args = [Some(&*x), y.as_deref(), z.as_deref()];
         let args = args.map(|t| t.map_or(Arg::Scalar(value), Arg::Tensor));
-        let result = elementwise::ternary(&rt.ctx, op, args, value, target.out())?;
+        let result = elementwise::ternary(&rt.ctx, op, &args, value, target.out())?;
         rt.give(result, Some(&x), y.as_deref())
     })
 }

@@ -71,7 +71,7 @@ fn alias(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
     boundary(env, || {
         let rt = runtime();
         match rt.pin_any("alias", a)? {
-            Any::Dense(x) => rt.give(Some(x.clone()), Some(&x), None),
+            Any::Dense(x) => rt.give(Some(x.alias()), Some(&x), None),
             Any::Sparse(x) => x.alias(),
         }
     })
@@ -111,6 +111,7 @@ fn is_contiguous(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
 
 fn memory<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {
     let rt = runtime();
+    rt.tensors.collect();
     let m = rt.ctx.allocator().memory();
     let (made, freed) = rt.tensors.counts();
     let values = [

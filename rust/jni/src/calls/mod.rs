@@ -18,6 +18,7 @@ mod search;
 mod shape;
 mod sort;
 mod sparse;
+mod storage;
 mod window;
 
 use crate::Methods;
@@ -39,6 +40,7 @@ pub const ALL: &[Methods] = &[
     shape::METHODS,
     sort::METHODS,
     sparse::METHODS,
+    storage::METHODS,
     search::METHODS,
     image::METHODS,
     window::METHODS,

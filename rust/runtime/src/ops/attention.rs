@@ -152,7 +152,7 @@ fn bias_numbers(
         let zero = full(ctx, compute, &[], Scalar::Int(0))?;
         let low = full(ctx, compute, &[], Scalar::Float(f64::NEG_INFINITY))?;
         let args = [bias, &zero, &low].map(Arg::Tensor);
-        return made(ternary(ctx, TernaryOp::Where, args, Scalar::Int(0), Out::New));
+        return made(ternary(ctx, TernaryOp::Where, &args, Scalar::Int(0), Out::New));
     }
     floats(op, &[query, bias])?;
     dense(ctx, bias, compute)

@@ -202,6 +202,7 @@ fn dense<'a>(args: &[Arg<'a>]) -> Option<&'a Tensor> {
 fn alongside(target: &Tensor, result: DType, dense: &Tensor, args: &[Arg]) -> Option<bool> {
     let fits = target.same_shape(dense)
         && target.layout().is_contiguous()
+        && !target.is_read_only()
         && can_cast(result, target.dtype());
     let mut aliased = false;
     for t in args.iter().filter_map(|a| a.tensor()) {
@@ -282,50 +283,47 @@ fn finite_bounds(dtype: DType, p: [f64; 3]) -> [f64; 3] {
 pub fn binary(
     ctx: &Context,
     op: BinaryOp,
-    a: Arg,
-    b: Arg,
+    args: &[Arg; 2],
     alpha: Option<Scalar>,
     out: Out,
 ) -> Result<Option<Tensor>> {
     let name = op.name();
-    let args = [a, b];
-    if let Some((root, x)) = root(op, &args) {
+    if let Some((root, x)) = root(op, args) {
         return unary(ctx, root, x, [0.0; 3], out);
     }
-    let types = types(name, op.class(), result_type(&args), &args)?;
+    let types = types(name, op.class(), result_type(args), args)?;
     let (op, p) = match alpha {
-        Some(alpha) if alpha != Scalar::Int(1) => scaled(op, alpha, &types, &args)?,
+        Some(alpha) if alpha != Scalar::Int(1) => scaled(op, alpha, &types, args)?,
         _ => (op, Scalar::Int(1)),
     };
     if !types.result.is_float() {
-        check_integer(ctx, op, &args)?;
+        check_integer(ctx, op, args)?;
     }
     let (compute, cost) = (types.compute, binary_cost(op, types.compute));
-    if let (BinaryOp::Pow, Arg::Tensor(_), Arg::Scalar(s)) = (op, a, b)
+    if let (BinaryOp::Pow, [a @ Arg::Tensor(_), Arg::Scalar(s)]) = (op, args)
         && compute.is_float()
     {
         // One exponent: what depends on it alone is found out once.
         let (op, p) = (UnaryOp::PowScalar, [s.to(), 0.0, 0.0]);
-        return run(ctx, name, &types, &[a], out, |operands| {
+        return run(ctx, name, &types, &[*a], out, |operands| {
             ctx.run(&Unary { op, compute, p, operands, cost })
         });
     }
-    run(ctx, name, &types, &args, out, |operands| {
+    run(ctx, name, &types, args, out, |operands| {
         ctx.run(&Binary { op, compute, p, operands, cost })
     })
 }
 
 /// The powers that libtorch computes otherwise, with other values at -0 and -infinity.
 fn root<'a>(op: BinaryOp, args: &[Arg<'a>; 2]) -> Option<(UnaryOp, &'a Tensor)> {
-    let (BinaryOp::Pow, Arg::Tensor(x), Arg::Scalar(Scalar::Float(power))) = (op, args[0], args[1])
-    else {
+    let (BinaryOp::Pow, [Arg::Tensor(x), Arg::Scalar(Scalar::Float(power))]) = (op, args) else {
         return None;
     };
-    let root = if power == 0.5 {
+    let root = if *power == 0.5 {
         UnaryOp::Sqrt
-    } else if power == -0.5 {
+    } else if *power == -0.5 {
         UnaryOp::Rsqrt
-    } else if power == -1.0 {
+    } else if *power == -1.0 {
         UnaryOp::Reciprocal
     } else {
         return None;
@@ -406,26 +404,26 @@ fn has_zero(ctx: &Context, t: &Tensor) -> bool {
 pub fn ternary(
     ctx: &Context,
     op: TernaryOp,
-    args: [Arg; 3],
+    args: &[Arg; 3],
     p: Scalar,
     out: Out,
 ) -> Result<Option<Tensor>> {
     let name = op.name();
-    let refuse = |why: &'static str| Err(Error::dtype(name, &tensors(&args), why));
+    let refuse = |why: &'static str| Err(Error::dtype(name, &tensors(args), why));
     let common = match (op, args[0]) {
         (TernaryOp::Where, Arg::Tensor(c)) if c.dtype() != DType::Bool => {
             return refuse("the condition must be bool");
         }
         // The condition takes no part in promotion.
         (TernaryOp::Where, _) => result_type(&args[1..]),
-        _ => result_type(&args),
+        _ => result_type(args),
     };
-    let types = types(name, op.class(), common, &args)?;
+    let types = types(name, op.class(), common, args)?;
     if let (Scalar::Float(_), false) = (p, types.result.is_float()) {
         return refuse("a float value needs a float dtype");
     }
     let compute = types.compute;
-    run(ctx, name, &types, &args, out, |operands| {
+    run(ctx, name, &types, args, out, |operands| {
         ctx.run(&Ternary { op, compute, p, operands, cost: 0.5 })
     })
 }

@@ -115,10 +115,10 @@ fn times(ctx: &Context, op: &'static str, t: Tensor, factor: Option<&Tensor>) ->
     let Some(factor) = factor else { return Ok(t) };
     let fits = factor.broadcast_to(op, t.shape()).is_ok();
     if fits && factor.dtype() == t.dtype() {
-        binary(ctx, BinaryOp::Mul, Arg::Tensor(&t), Arg::Tensor(factor), None, Out::InPlace)?;
+        binary(ctx, BinaryOp::Mul, &[Arg::Tensor(&t), Arg::Tensor(factor)], None, Out::InPlace)?;
         return Ok(t);
     }
-    made(binary(ctx, BinaryOp::Mul, Arg::Tensor(&t), Arg::Tensor(factor), None, Out::New))
+    made(binary(ctx, BinaryOp::Mul, &[Arg::Tensor(&t), Arg::Tensor(factor)], None, Out::New))
 }
 
 /// Cross entropy of probabilities, which must lie in [0, 1].
@@ -403,7 +403,7 @@ pub fn cross_entropy(
     let over = Over { dims: Some(&[dim]), keep_dim: false };
     let classes = x.shape()[dim as usize];
     let mul =
-        |a: &Tensor, b: Arg| made(binary(ctx, BinaryOp::Mul, Arg::Tensor(a), b, None, Out::New));
+        |a: &Tensor, b: Arg| made(binary(ctx, BinaryOp::Mul, &[Arg::Tensor(a), b], None, Out::New));
     let weights = match weight {
         None => None,
         Some(w) => {
@@ -425,7 +425,7 @@ pub fn cross_entropy(
         if smoothing > 0.0 {
             target = mul(&target, Arg::Scalar(Scalar::Float(1.0 - smoothing)))?;
             let add = Arg::Scalar(Scalar::Float(smoothing / classes as f64));
-            binary(ctx, BinaryOp::Add, Arg::Tensor(&target), add, None, Out::InPlace)?;
+            binary(ctx, BinaryOp::Add, &[Arg::Tensor(&target), add], None, Out::InPlace)?;
         }
         let mut terms = mul(&logs, Arg::Tensor(&target))?;
         if let Some(w) = &weights {
@@ -447,7 +447,7 @@ pub fn cross_entropy(
     };
     let smooth = made(reduce(ctx, ReduceOp::Sum, &terms, over, None, 0.0, Out::New))?;
     let ignored = Arg::Scalar(Scalar::Int(ignored));
-    let counts = made(binary(ctx, BinaryOp::Ne, Arg::Tensor(target), ignored, None, Out::New))?;
+    let counts = made(binary(ctx, BinaryOp::Ne, &[Arg::Tensor(target), ignored], None, Out::New))?;
     let mut smooth = mul(&smooth, Arg::Tensor(&cast(ctx, &counts, x.dtype())?))?;
     if reduction != Reduction::None {
         smooth = Reduction::Sum.apply(ctx, smooth)?;
@@ -457,17 +457,22 @@ pub fn cross_entropy(
             made(binary(
                 ctx,
                 BinaryOp::Div,
-                Arg::Tensor(&smooth),
-                Arg::Tensor(&total),
+                &[Arg::Tensor(&smooth), Arg::Tensor(&total)],
                 None,
                 Out::New,
             ))?
         } else {
             let n = Reduction::Sum.apply(ctx, cast(ctx, &counts, x.dtype())?)?;
-            made(binary(ctx, BinaryOp::Div, Arg::Tensor(&smooth), Arg::Tensor(&n), None, Out::New))?
+            made(binary(
+                ctx,
+                BinaryOp::Div,
+                &[Arg::Tensor(&smooth), Arg::Tensor(&n)],
+                None,
+                Out::New,
+            ))?
         };
     }
     let part = mul(&smooth, Arg::Scalar(Scalar::Float(-smoothing / classes as f64)))?;
     let rest = mul(&loss, Arg::Scalar(Scalar::Float(1.0 - smoothing)))?;
-    made(binary(ctx, BinaryOp::Add, Arg::Tensor(&rest), Arg::Tensor(&part), None, Out::New))
+    made(binary(ctx, BinaryOp::Add, &[Arg::Tensor(&rest), Arg::Tensor(&part)], None, Out::New))
 }

@@ -251,7 +251,7 @@ fn outer(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<
     }
     let column = a.with_layout("outer", a.layout().unsqueeze(1))?;
     let args = (Arg::Tensor(&column), Arg::Tensor(b));
-    binary(ctx, BinaryOp::Mul, args.0, args.1, None, out.map_or(Out::New, Out::Into))
+    binary(ctx, BinaryOp::Mul, &[args.0, args.1], None, out.map_or(Out::New, Out::Into))
 }
 
 /// Sums over the last dimensions; a tensor without dimensions is a factor.
@@ -259,7 +259,7 @@ fn inner(ctx: &Context, a: &Tensor, b: &Tensor, out: Option<&Tensor>) -> Result<
     let op = "inner";
     if a.rank() == 0 || b.rank() == 0 {
         let into = out.map_or(Out::New, Out::Into);
-        return binary(ctx, BinaryOp::Mul, Arg::Tensor(a), Arg::Tensor(b), None, into);
+        return binary(ctx, BinaryOp::Mul, &[Arg::Tensor(a), Arg::Tensor(b)], None, into);
     }
     same_dtype(op, &[a, b])?;
     let (x, y) = (&a.shape()[..a.rank() - 1], &b.shape()[..b.rank() - 1]);

@@ -326,7 +326,7 @@ pub fn diff(
         let size = out.shape()[d as usize];
         let part = |start: i64| out.with_layout(op, out.layout().narrow(d, start, rest));
         let (high, low) = (part(size - rest)?, part(0)?);
-        let result = binary(ctx, minus, Arg::Tensor(&high), Arg::Tensor(&low), None, Out::New)?;
+        let result = binary(ctx, minus, &[Arg::Tensor(&high), Arg::Tensor(&low)], None, Out::New)?;
         out = result.ok_or_else(|| missing(op))?;
     }
     Ok(out)
@@ -360,6 +360,6 @@ pub fn nan_reduce(
     let there = unary(ctx, UnaryOp::LogicalNot, &nan, [0.0; 3], Out::InPlace);
     let there = there?.unwrap_or(nan);
     let count = total(&there, None)?;
-    binary(ctx, BinaryOp::Div, Arg::Tensor(&sum), Arg::Tensor(&count), None, Out::InPlace)?;
+    binary(ctx, BinaryOp::Div, &[Arg::Tensor(&sum), Arg::Tensor(&count)], None, Out::InPlace)?;
     Ok(sum)
 }

@@ -9,7 +9,7 @@ use wick_core::{DType, Layout, Nest};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::elementwise::copy;
-use crate::ops::promote::check_writable;
+use crate::ops::promote::{check_open, check_writable};
 use crate::ops::shape::reshape;
 use crate::storage::{Giver, Storage};
 use crate::tensor::Tensor;
@@ -125,8 +125,20 @@ pub fn read_elements(ctx: &Context, a: &Tensor, from: i64, out: &mut [f64]) -> R
     Ok(())
 }
 
-/// Where bytes `[from, from + length)` of a tensor in row-major order lie.
-pub fn byte_range(op: &'static str, a: &Tensor, from: i64, length: i64) -> Result<*mut u8> {
+/// Where bytes `[from, from + length)` of a tensor in row-major order lie, to read.
+pub fn bytes(op: &'static str, a: &Tensor, from: i64, length: i64) -> Result<*const u8> {
+    check_bytes(op, a, from, length)?;
+    Ok(a.place().start.wrapping_add(from as usize))
+}
+
+/// As [`bytes`], to write.
+pub fn bytes_mut(op: &'static str, a: &Tensor, from: i64, length: i64) -> Result<*mut u8> {
+    check_open(op, a)?;
+    check_bytes(op, a, from, length)?;
+    Ok(a.place_mut().start.wrapping_add(from as usize))
+}
+
+fn check_bytes(op: &'static str, a: &Tensor, from: i64, length: i64) -> Result<()> {
     if !a.layout().is_contiguous() {
         return Err(Error::shape(op, &[a], "expected elements in row-major order"));
     }
@@ -135,5 +147,5 @@ pub fn byte_range(op: &'static str, a: &Tensor, from: i64, length: i64) -> Resul
         let text = format!("{length} bytes from {from} of {size}");
         return Err(Error::index(op, &[a], text));
     }
-    Ok(a.place().start.wrapping_add(from as usize))
+    Ok(())
 }

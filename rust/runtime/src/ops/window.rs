@@ -103,7 +103,7 @@ pub fn elementwise_part(
         Elementwise::Unary(op) => unary(ctx, op, &first, [0.0; 3], Out::Into(&target))?,
         Elementwise::Binary(op) => {
             let args = [Arg::Tensor(&first), Arg::Tensor(&cut(operands[1])?)];
-            binary(ctx, op, args[0], args[1], None, Out::Into(&target))?
+            binary(ctx, op, &args, None, Out::Into(&target))?
         }
     };
     Ok(())
@@ -119,14 +119,14 @@ pub struct Row<'a> {
     pub count: usize,
 }
 
-/// Address of a row's first element and elements between neighbours.
-fn place(op: &'static str, t: &Tensor, row: &Row) -> Result<(*mut u8, isize)> {
+/// Elements from a tensor's first element to a row's, and between neighbours of the row.
+fn offsets(t: &Tensor, row: &Row) -> Result<(isize, isize)> {
     let layout = t.layout();
-    let outside = |text: String| Error::index(op, &[t], text);
+    let outside = |text: String| Error::index("row", &[t], text);
     if row.at.len() != t.rank() || t.rank() == 0 {
         return Err(outside(format!("{} indices for a row of it", row.at.len())));
     }
-    let mut offset = layout.offset();
+    let mut offset = 0;
     for ((d, at), stride) in row.at.iter().enumerate().zip(layout.strides()) {
         if !(0..layout.shape()[d]).contains(at) {
             let text = format!("index {at} is outside dimension {d} of size {}", t.shape()[d]);
@@ -146,9 +146,8 @@ fn place(op: &'static str, t: &Tensor, row: &Row) -> Result<(*mut u8, isize)> {
         );
         return Err(outside(text));
     }
-    let start = t.storage().ptr().wrapping_add(offset as usize * t.dtype().size());
     let step = if row.count > 1 { layout.strides()[inner] * row.step } else { 1 };
-    Ok((start, step as isize))
+    Ok((offset as isize, step as isize))
 }
 
 /// Whether elements have the bits of `T`: bytes of either sign do.
@@ -167,7 +166,8 @@ pub fn read_row<T: Element>(
     if row.count == 0 {
         return Ok(());
     }
-    let (start, step) = place("row", t, &row)?;
+    let (offset, step) = offsets(t, &row)?;
+    let start = t.place().start.wrapping_offset(offset * t.dtype().size() as isize);
     if lies_as::<T>(t) && step == 1 {
         // SAFETY: the row lies inside the layout, the layout inside the storage.
         f(0, unsafe { std::slice::from_raw_parts(start.cast::<T>(), row.count) });
@@ -215,7 +215,8 @@ pub fn write_row<T: Element>(
     if row.count == 0 {
         return Ok(());
     }
-    let (start, step) = place("row", t, &row)?;
+    let (offset, step) = offsets(t, &row)?;
+    let start = t.place_mut().start.wrapping_offset(offset * t.dtype().size() as isize);
     if lies_as::<T>(t) && step == 1 {
         // SAFETY: the row lies inside the layout, the layout inside the storage.
         f(0, unsafe { std::slice::from_raw_parts_mut(start.cast::<T>(), row.count) });

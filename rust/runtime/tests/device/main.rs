@@ -65,7 +65,7 @@ impl Machine {
     fn add(&self, t: &Tensor, value: f64) -> Result<()> {
         let args = (Arg::Tensor(t), Arg::Scalar(Scalar::Float(value)));
         device::run(self.host.context(), "add", &[t], |ctx| {
-            binary(ctx, BinaryOp::Add, args.0, args.1, None, Out::InPlace).map(|_| ())
+            binary(ctx, BinaryOp::Add, &[args.0, args.1], None, Out::InPlace).map(|_| ())
         })
     }
 }

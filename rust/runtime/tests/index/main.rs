@@ -165,7 +165,7 @@ proptest! {
 
         let b = r.tensor(&ctx, dtype, &[], true);
         let three = [Arg::Tensor(&mask), Arg::Tensor(&a), Arg::Tensor(&b)];
-        let chosen = ternary(&ctx, wick_core::ops::TernaryOp::Where, three, Scalar::Int(0), Out::New).unwrap().unwrap();
+        let chosen = ternary(&ctx, wick_core::ops::TernaryOp::Where, &three, Scalar::Int(0), Out::New).unwrap().unwrap();
         let other = get(&b, &[]);
         let expected: Vec<i64> = all.iter().zip(&truths).map(|(x, t)| if *t != 0 { *x } else { other }).collect();
         prop_assert_eq!(values(&chosen), expected);
@@ -328,8 +328,7 @@ fn threads_do_not_change_results() {
     let thirds = wick_runtime::ops::elementwise::binary(
         &one,
         wick_core::ops::BinaryOp::Div,
-        Arg::Tensor(&source),
-        Arg::Scalar(Scalar::Float(3.0)),
+        &[Arg::Tensor(&source), Arg::Scalar(Scalar::Float(3.0))],
         None,
         Out::New,
     )

@@ -48,7 +48,7 @@ pub(super) struct Dims<'a> {
 fn number(op: BinaryOp, ctx: &Context, a: &Tensor, x: f64) -> Result<Tensor> {
     let (a, x) = (Arg::Tensor(a), Arg::Scalar(Scalar::Float(x)));
     let out = crate::ops::elementwise::Out::New;
-    crate::ops::elementwise::binary(ctx, op, a, x, None, out)?.ok_or_else(missing)
+    crate::ops::elementwise::binary(ctx, op, &[a, x], None, out)?.ok_or_else(missing)
 }
 
 fn extreme(
@@ -149,7 +149,7 @@ fn usable(ctx: &Context, scale: &Tensor) -> Result<Tensor> {
     let infinite = unary_new(ctx, UnaryOp::Isinf, scale)?;
     let bad = binary_new(ctx, BinaryOp::LogicalOr, &zero, &infinite)?;
     let args = [Arg::Tensor(&bad), Arg::Scalar(Scalar::Float(1.0)), Arg::Tensor(scale)];
-    ternary(ctx, wick_core::ops::TernaryOp::Where, args, Scalar::Int(1), Out::New)?
+    ternary(ctx, wick_core::ops::TernaryOp::Where, &args, Scalar::Int(1), Out::New)?
         .ok_or_else(missing)
 }
 

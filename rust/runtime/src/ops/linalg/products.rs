@@ -24,7 +24,7 @@ pub(super) fn missing() -> Error {
 }
 
 pub(super) fn binary_new(ctx: &Context, op: BinaryOp, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    binary(ctx, op, Arg::Tensor(a), Arg::Tensor(b), None, Out::New)?.ok_or_else(missing)
+    binary(ctx, op, &[Arg::Tensor(a), Arg::Tensor(b)], None, Out::New)?.ok_or_else(missing)
 }
 
 pub(super) fn unary_new(ctx: &Context, op: UnaryOp, a: &Tensor) -> Result<Tensor> {

@@ -43,7 +43,7 @@ impl Coo {
         }
         self.map(ctx, self.dtype(), |v| {
             let zero = Arg::Scalar(Scalar::Bool(false));
-            made(elementwise::binary(ctx, op, zero, Arg::Tensor(v), alpha, Out::New))
+            made(elementwise::binary(ctx, op, &[zero, Arg::Tensor(v)], alpha, Out::New))
         })
     }
 
@@ -99,8 +99,7 @@ pub fn add_dense(
         return elementwise::binary(
             ctx,
             op,
-            Arg::Tensor(&left),
-            Arg::Tensor(dense),
+            &[Arg::Tensor(&left), Arg::Tensor(dense)],
             alpha,
             match out {
                 Out::InPlace => {
@@ -133,12 +132,13 @@ pub fn add_dense(
 pub fn scale(ctx: &Context, op: BinaryOp, a: &Coo, by: Scalar, out: Out) -> Result<Option<Coo>> {
     let number = Arg::Scalar(by);
     if let Out::InPlace = out {
-        elementwise::binary(ctx, op, Arg::Tensor(&a.values), number, None, Out::InPlace)?;
+        elementwise::binary(ctx, op, &[Arg::Tensor(&a.values), number], None, Out::InPlace)?;
         return Ok(None);
     }
     let dtype = result_type(&[Arg::Tensor(&a.values), number]);
     let dtype = if op == BinaryOp::Div { dtype.to_float() } else { dtype };
-    let f = |v: &Tensor| made(elementwise::binary(ctx, op, Arg::Tensor(v), number, None, Out::New));
+    let f =
+        |v: &Tensor| made(elementwise::binary(ctx, op, &[Arg::Tensor(v), number], None, Out::New));
     a.map(ctx, dtype, f).map(Some)
 }
 
@@ -158,7 +158,7 @@ pub fn mul_dense(ctx: &Context, op: BinaryOp, a: &Coo, dense: &Tensor) -> Result
     let own = if single { elementwise::cast(ctx, &x.values, dtype)? } else { x.values.clone() };
     let factor = if single { dense.clone() } else { x.gather(ctx, op.name(), dense)? };
     let args = (Arg::Tensor(&own), Arg::Tensor(&factor));
-    let values = made(elementwise::binary(ctx, op, args.0, args.1, None, Out::New))?;
+    let values = made(elementwise::binary(ctx, op, &[args.0, args.1], None, Out::New))?;
     Ok(Coo { values, ..x })
 }
 
@@ -205,7 +205,7 @@ pub fn mul_sparse(ctx: &Context, a: &Coo, b: &Coo) -> Result<Coo> {
     };
     let (v, w) = (picked(&a, left)?, picked(&b, right)?);
     let values =
-        made(elementwise::binary(ctx, op, Arg::Tensor(&v), Arg::Tensor(&w), None, Out::New))?;
+        made(elementwise::binary(ctx, op, &[Arg::Tensor(&v), Arg::Tensor(&w)], None, Out::New))?;
     let rows = a.sparse_dims();
     let indices = Tensor::empty(ctx, name, DType::I64, &[rows as i64, n])?;
     let (from, to, all) = (longs(&a.indices), longs_mut(&indices), a.count() as usize);

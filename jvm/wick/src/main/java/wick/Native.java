@@ -379,6 +379,45 @@ public final class Native {
   public static native long nanReduce(
       boolean mean, long a, long[] dims, boolean keepDim, int dtype);
 
+  // the memory behind tensors
+  /** How many tensors share it. */
+  public static native long storageRefCount(long a);
+
+  /** Where the first element lies. */
+  public static native long address(long a);
+
+  public static native boolean isImported(long a);
+
+  public static native boolean isReadOnly(long a);
+
+  /** A second handle of the same elements, through which nothing is written. */
+  public static native long readOnly(long a);
+
+  /** What was put beside the elements, or null. */
+  public static native Object annotation(long a);
+
+  public static native void annotate(long a, Object value);
+
+  /** The whole of a direct buffer, which stays reachable while a tensor sees it. */
+  public static native long importBuffer(
+      java.nio.ByteBuffer buffer, int dtype, long[] shape, boolean readOnly);
+
+  /** The giver stays reachable while a tensor sees the bytes. */
+  public static native long importAddress(
+      long address, long bytes, int dtype, long[] shape, boolean readOnly, Object giver);
+
+  public static native void memcpy(long dst, long src);
+
+  public static native double dotDouble(long a, long b);
+
+  /** Fills the array from place {@code from} of the row-major order on. */
+  public static native void readElements(long a, long from, double[] out);
+
+  /** Bytes of elements in row-major order, from byte {@code from} on. */
+  public static native void readBytes(long a, long from, byte[] out, int length);
+
+  public static native void writeBytes(long a, long from, byte[] data, int length);
+
   // neural operations
   /** Elementwise gradients: of two operands and up to three numbers. */
   public static native long pair(

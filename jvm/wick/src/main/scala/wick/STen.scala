@@ -43,6 +43,7 @@ sealed class STen private[wick] (
     with SortOps
     with SearchOps
     with SparseOps
+    with StorageOps
     with ImageOps
     with WindowOps {
 
@@ -102,6 +103,12 @@ sealed class STen private[wick] (
       owner = to
       if (birth != null) birth.scope = to.describe
     }
+
+  /** The scope that owns this tensor now. */
+  private[wick] def currentOwner: Scope = synchronized {
+    if (isClosed) throw closedError
+    owner
+  }
 
   private def closedError: ClosedTensorException = {
     val cause = slot match {
@@ -275,6 +282,7 @@ object STen
     with DropoutFunctions
     with SortFunctions
     with SparseFunctions
+    with StorageFunctions
     with WindowFunctions {
 
   private final val ClosedItself = -1

@@ -81,4 +81,32 @@ package object wick {
     /** `number / t`, element by element. */
     def /[S: Sc](t: STen): STen = LeftOps.int(Binary.div, number.toLong, t)
   }
+
+  /** Matrices of other libraries, and arrays of rows, as operands of a tensor; see [[MatrixLike]]. */
+  implicit final class MatrixSyntax(private val t: STen) extends AnyVal {
+
+    /** The elements take those of the matrix, cast and broadcast. */
+    def copyFrom[M](m: M)(implicit matrix: MatrixLike[M]): Unit =
+      Scope.unsafe { implicit scope => t.copyFrom(matrix.tensor(m)) }
+
+    /** The elements take those of the matrix, cast: it must have a row for each index of the first
+      * dimension and as many columns as the other dimensions have elements.
+      */
+    def assignMatrix[M: MatrixLike](m: M): Unit =
+      MatrixLike.passing("assign_matrix", t, m)(t.copyFrom(_))
+
+    /** Adds the matrix, of the size that [[assignMatrix]] wants, in place. */
+    def +=[M: MatrixLike](m: M): Unit = MatrixLike.passing("add_matrix", t, m)(t += _)
+
+    /** Subtracts the matrix, of the size that [[assignMatrix]] wants, in place. */
+    def -=[M: MatrixLike](m: M): Unit = MatrixLike.passing("sub_matrix", t, m)(t -= _)
+
+    /** Sample `i` takes the elements of the matrix, cast: as many as a sample has, in any shape. */
+    def setSample[M](i: Long, m: M)(implicit matrix: MatrixLike[M]): Unit =
+      Scope.unsafe { implicit scope => t.setSample(i, matrix.tensor(m)) }
+
+    /** Adds the elements of the matrix to sample `i`: as many as a sample has, in any shape. */
+    def addToSample[M](i: Long, m: M)(implicit matrix: MatrixLike[M]): Unit =
+      Scope.unsafe { implicit scope => t.addToSample(i, matrix.tensor(m)) }
+  }
 }

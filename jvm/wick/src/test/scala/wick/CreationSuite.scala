@@ -24,7 +24,7 @@ class CreationSuite extends FunSuite {
       e
     }
 
-  test("LP-08: arrays of every primitive type, with shape and without") {
+  test("LP-01, LP-08: arrays of every primitive type, with shape and without") {
     Scope.root { implicit scope =>
       val d = STen.fromDoubleArray(Array(1d, 2d, 3d, 4d), List(2, 2), CPU, DoublePrecision)
       assertEquals((d.dtype, d.shape, values(d)), (DType.F64: DType, List(2L, 2L), List(1d, 2d, 3d, 4d)))
@@ -69,7 +69,7 @@ class CreationSuite extends FunSuite {
     }
   }
 
-  test("BR-206: an array that does not fill its shape is refused") {
+  test("LP-01, BR-206: an array that does not fill its shape is refused") {
     val four = Array(1d, 2d, 3d, 4d)
     for (dim <- List(Seq(1000L), Seq(1L << 62, 4L), Nil, Seq(2L, 3L), Seq(-4L), Seq(-2L, -2L), Seq(0L))) {
       val e = refused[ShapeException](s => STen.fromDoubleArray(four, dim)(s))

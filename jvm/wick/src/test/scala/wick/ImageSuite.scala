@@ -237,6 +237,8 @@ class ImageSuite extends CleanSuite {
       assertEquals(t.select(1, 3).validRegion, ValidRegion(List(0, 2), List(3, 8)))
       assertEquals(t.select(1, -1).validRegion.isEmpty, true)
       assertEquals(t.transpose(1, 2).validRegion, ValidRegion(List(0, 2, 2), List(3, 8, 6)))
+      assertEquals(t.subTensor(Seq(2, 5, 4), Seq(1, 1, 8)).validRegion, ValidRegion(List(0, 1, 0), List(2, 4, 2)))
+      assertEquals(t.readOnly.validRegion, t.validRegion)
       assertEquals(t.cloneTensor.validRegion, t.validRegion)
       assertEquals(t.copyTo(STenOptions.f).validRegion, t.validRegion)
       val padded = t.copyTo(STenOptions.u8.padding(PaddingPolicy.Auto))

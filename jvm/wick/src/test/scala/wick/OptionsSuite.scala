@@ -62,7 +62,7 @@ class OptionsSuite extends munit.FunSuite {
     assertEquals(DType.values.filter(_.isIntegral).map(_.name), List("u8", "i8", "i16", "i32", "i64"))
   }
 
-  test("a device that is not there is an exception when asked for") {
+  test("LP-03: a device that is not there is an exception when asked for") {
     Scope.root { implicit scope =>
       intercept[DeviceException](STenOptions.d.mps)
       intercept[DeviceException](CudaDevice(-1))
@@ -89,7 +89,7 @@ class OptionsSuite extends munit.FunSuite {
     }
   }
 
-  test("a tensor moved to its own device shares its elements; a converted one does not") {
+  test("LP-03: a tensor moved to its own device shares its elements; a converted one does not") {
     Scope.root { implicit scope =>
       val t = Fixtures.doubles(1, 2)
       val same = CPU.to(t)

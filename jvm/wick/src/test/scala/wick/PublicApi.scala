@@ -80,8 +80,18 @@ object PublicApi {
       case (c, _) if c == classOf[_ => _]                 => (_: Any) => ()
       case (c, _) if c == classOf[(_, _) => _]            => (_: Any, _: Any) => ()
       case (c, _) if c == classOf[(_, _, _) => _]         => (_: Any, _: Any, _: Any) => ()
+      case (c, _) if c == classOf[java.nio.file.Path]     => scratch
+      case (c, _) if c == classOf[java.io.OutputStream]   => java.io.OutputStream.nullOutputStream
+      case (c, _) if c == classOf[Format]                 => Format.U8
       case _                                              => null
     }
+
+  /** A file that methods may write. */
+  private val scratch: java.nio.file.Path = {
+    val file = java.nio.file.Files.createTempFile("wick", ".api")
+    file.toFile.deleteOnExit()
+    file
+  }
 
   /** Words that methods with a parameter of strings know. */
   val words: List[String] =

@@ -33,6 +33,17 @@ class ScopeSuite extends munit.FunSuite {
     }
   }
 
+  test("LP-15: ones and an identity, added in a scope of their own, come out as an array") {
+    clean {
+      val sums = Scope.root { implicit scope =>
+        val sum = Scope { implicit scope => STen.eye(3, STenOptions.d) + STen.ones(List(3, 3), STenOptions.d) }
+        assertEquals((sum.shape, scope.live), (List(3L, 3L), 1))
+        sum.toDoubleArray.toList
+      }
+      assertEquals(sums, List(2.0, 1, 1, 1, 2, 1, 1, 1, 2))
+    }
+  }
+
   test("LP-14: the result moves to the parent and the rest is freed") {
     clean {
       Scope.root { implicit scope =>

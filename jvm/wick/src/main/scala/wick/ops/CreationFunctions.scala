@@ -30,7 +30,8 @@ private[wick] trait CreationFunctions {
       place(cast, device)
     }
 
-  private def dense(op: String, options: STenOptions): Int = {
+  /** The number of a dense element type on the processor. */
+  private[wick] def dense(op: String, options: STenOptions): Int = {
     if (options.isSparse)
       throw new DTypeException(s"$op: ${options.dtype} sparse: expected the strided layout")
     if (options.isCuda) throw new DeviceException(s"$op: no CUDA backend is loaded")

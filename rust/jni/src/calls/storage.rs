@@ -1,0 +1,219 @@
+//! The memory behind tensors: who shares it, whose it is, what lies beside it, and its bytes.
+
+use std::sync::Arc;
+
+use jni::objects::{Global, JByteArray, JByteBuffer, JClass, JDoubleArray, JLongArray, JObject};
+use jni::sys::{jboolean, jdouble, jint, jlong, jsize};
+use jni::{EnvUnowned, NativeMethod, native_method};
+use wick_runtime::Error;
+use wick_runtime::ops::storage;
+
+use crate::array::{Primitive, fill_doubles, length, longs, same};
+use crate::boundary::{Failure, boundary, boundary_env};
+use crate::runtime::{dtype, runtime};
+
+pub const METHODS: &[NativeMethod<'static>] = &[
+    native_method! { static raw fn storage_ref_count(a: jlong) -> jlong },
+    native_method! { static raw fn address(a: jlong) -> jlong },
+    native_method! { static raw fn is_imported(a: jlong) -> jboolean },
+    native_method! { static raw fn is_read_only(a: jlong) -> jboolean },
+    native_method! { static raw fn read_only(a: jlong) -> jlong },
+    native_method! { static raw fn annotation(a: jlong) -> JObject },
+    native_method! { static raw fn annotate(a: jlong, value: JObject) -> () },
+    native_method! { static raw fn import_buffer(buffer: JByteBuffer, dtype: jint, shape: jlong[], read_only: jboolean) -> jlong },
+    native_method! { static raw fn import_address(address: jlong, bytes: jlong, dtype: jint, shape: jlong[], read_only: jboolean, giver: JObject) -> jlong },
+    native_method! { static raw fn memcpy(dst: jlong, src: jlong) -> () },
+    native_method! { static raw fn dot_double(a: jlong, b: jlong) -> jdouble },
+    native_method! { static raw fn read_elements(a: jlong, from: jlong, out: jdouble[]) -> () },
+    native_method! { static raw fn read_bytes(a: jlong, from: jlong, out: jbyte[], length: jint) -> () },
+    native_method! { static raw fn write_bytes(a: jlong, from: jlong, data: jbyte[], length: jint) -> () },
+];
+
+fn storage_ref_count(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
+    boundary(env, || Ok::<_, Error>(runtime().pin("storage_ref_count", a)?.sharers() as jlong))
+}
+
+fn address(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
+    boundary(env, || Ok::<_, Error>(runtime().pin("address", a)?.place().start as jlong))
+}
+
+fn is_imported(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
+    boundary(env, || Ok::<_, Error>(runtime().pin("is_imported", a)?.storage().is_imported()))
+}
+
+fn is_read_only(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
+    boundary(env, || Ok::<_, Error>(runtime().pin("is_read_only", a)?.is_read_only()))
+}
+
+fn read_only(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
+    boundary(env, || {
+        let rt = runtime();
+        let x = rt.pin("read_only", a)?;
+        rt.give(Some(x.read_only()), Some(&x), None)
+    })
+}
+
+/// A Java object that a storage keeps reachable.
+type Kept = Global<JObject<'static>>;
+
+fn annotation<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JObject<'l> {
+    boundary_env(env, |env| {
+        let value = runtime().pin("annotation", a)?.storage().annotation();
+        match value.as_ref().and_then(|v| v.downcast_ref::<Kept>()) {
+            Some(object) => Ok(env.new_local_ref(object)?),
+            None => Ok(JObject::null()),
+        }
+    })
+}
+
+fn annotate<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, value: JObject<'l>) {
+    boundary_env(env, |env| {
+        let x = runtime().pin("annotation", a)?;
+        let value: Option<Kept> = match value.is_null() {
+            true => None,
+            false => Some(env.new_global_ref(&value)?),
+        };
+        x.storage().annotate(value.map(|v| Arc::new(v) as _));
+        Ok(())
+    })
+}
+
+fn import_buffer<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    buffer: JByteBuffer<'l>,
+    code: jint,
+    shape: JLongArray<'l>,
+    read_only: jboolean,
+) -> jlong {
+    let inner = same(&env);
+    boundary_env(env, |env| {
+        let op = "import";
+        if buffer.is_null() {
+            return Err(Error::shape(op, &[], "the buffer is null").into());
+        }
+        let address = env.get_direct_buffer_address(&buffer);
+        let Ok(address) = address else {
+            return Err(Error::shape(op, &[], "the buffer is not a direct one").into());
+        };
+        let bytes = env.get_direct_buffer_capacity(&buffer)? as i64;
+        let giver = env.new_global_ref(JObject::from(buffer))?;
+        import(&inner, (address, bytes), code, &shape, read_only, giver)
+    })
+}
+
+#[allow(clippy::too_many_arguments)]
+fn import_address<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    address: jlong,
+    bytes: jlong,
+    code: jint,
+    shape: JLongArray<'l>,
+    read_only: jboolean,
+    giver: JObject<'l>,
+) -> jlong {
+    let inner = same(&env);
+    boundary_env(env, |env| {
+        let giver = env.new_global_ref(giver)?;
+        let memory = (address as usize as *mut u8, bytes);
+        import(&inner, memory, code, &shape, read_only, giver)
+    })
+}
+
+fn import(
+    env: &EnvUnowned,
+    (address, bytes): (*mut u8, i64),
+    code: jint,
+    shape: &JLongArray,
+    read_only: bool,
+    giver: Kept,
+) -> Result<jlong, Failure> {
+    let (rt, dtype, shape) = (runtime(), dtype("import", code)?, longs(env, shape)?);
+    // SAFETY: a direct buffer's bytes are there while it is reachable; for an address the caller in
+    // the JVM has promised as much of the giver.
+    let t = unsafe {
+        storage::import(&rt.ctx, dtype, &shape, address, bytes, read_only, Box::new(giver))
+    }?;
+    Ok(rt.own(t)?)
+}
+
+fn memcpy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
+    boundary(env, || {
+        let rt = runtime();
+        let (dst, src) = (rt.pin("memcpy", dst)?, rt.pin("memcpy", src)?);
+        storage::copy_elements(&rt.ctx, &dst, &src)
+    })
+}
+
+fn dot_double(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jdouble {
+    boundary(env, || {
+        let rt = runtime();
+        storage::dot_double(&rt.ctx, &*rt.pin("dot_double", a)?, &*rt.pin("dot_double", b)?)
+    })
+}
+
+/// Fills the array from place `from` of the row-major order on.
+fn read_elements<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    a: jlong,
+    from: jlong,
+    out: JDoubleArray<'l>,
+) {
+    let inner = same(&env);
+    boundary(env, || {
+        let rt = runtime();
+        let x = rt.pin("elements", a)?;
+        fill_doubles(&inner, &out, |to| storage::read_elements(&rt.ctx, &x, from, to))
+    })
+}
+
+/// Fills the array's first `count` bytes.
+fn read_bytes<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    a: jlong,
+    from: jlong,
+    out: JByteArray<'l>,
+    count: jint,
+) {
+    let inner = same(&env);
+    boundary(env, || {
+        let x = runtime().pin("bytes", a)?;
+        let count = room(&inner, &out, count)?;
+        let bytes = storage::bytes("bytes", &x, from, count as i64)?;
+        // SAFETY: so many bytes of a live array and of a pinned tensor.
+        unsafe { i8::set(&inner, out.as_raw(), bytes.cast(), count) };
+        Ok::<_, Error>(())
+    })
+}
+
+/// Takes the array's first `count` bytes.
+fn write_bytes<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    a: jlong,
+    from: jlong,
+    data: JByteArray<'l>,
+    count: jint,
+) {
+    let inner = same(&env);
+    boundary(env, || {
+        let x = runtime().pin("bytes", a)?;
+        let count = room(&inner, &data, count)?;
+        let bytes = storage::bytes_mut("bytes", &x, from, count as i64)?;
+        // SAFETY: so many bytes of a live array and of a pinned tensor.
+        unsafe { i8::get(&inner, data.as_raw(), bytes.cast(), count) };
+        Ok::<_, Error>(())
+    })
+}
+
+/// As many bytes as are wanted, where the array has them.
+fn room(env: &EnvUnowned, array: &JByteArray, count: jint) -> wick_runtime::Result<jsize> {
+    let length = length(env, array.as_raw())? as jsize;
+    if count < 0 || count > length {
+        return Err(Error::internal(format!("{count} bytes of an array of {length}").into()));
+    }
+    Ok(count)
+}
