@@ -21,6 +21,7 @@ object PublicApi {
     "dims",
     "dtypeUnchecked",
     "shapeText",
+    "frame",
     "moveOut",
     "own",
     "ownAll"

@@ -43,7 +43,7 @@ object ImageFilters {
   /** How steep the image is: the length of the two slopes, cut at 255. */
   private def edges[S: Sc](gray: STen): STen = {
     val Seq(dx, dy) = onTwoThreads(Filter.Sobel3x3, gray, BorderMode.Replicate)
-    STen.hypot(dx.castToFloat, dy.castToFloat).clamp(0.0, 255.0).castToUnsignedByte
+    dx.castToFloat.hypot(dy.castToFloat).clamp(0.0, 255.0).castToUnsignedByte
   }
 
   /** Darker towards the corners, by a loop over the rows of the image on the JVM. */
