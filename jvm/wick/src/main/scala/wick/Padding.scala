@@ -77,10 +77,10 @@ private[wick] object Padded {
   /** A tensor of the policy's layout, its elements not written yet. */
   def empty(op: String, shape: Array[Long], options: STenOptions)(implicit scope: Scope): STen = {
     val (padding, strides, offset, total) = options.paddingPolicy match {
-      case PaddingPolicy.None              => layout(op, shape, Padding.none)
-      case PaddingPolicy.Exact(padding)    => layout(op, shape, padding)
-      case PaddingPolicy.Auto              => layout(op, shape, auto)
-      case manual: PaddingPolicy.Manual    =>
+      case PaddingPolicy.None           => layout(op, shape, Padding.none)
+      case PaddingPolicy.Exact(padding) => layout(op, shape, padding)
+      case PaddingPolicy.Auto           => layout(op, shape, auto)
+      case manual: PaddingPolicy.Manual =>
         (measured(op, shape, manual), manual.strides.toArray, manual.offset, manual.total)
     }
     val raw = Native.padded(options.dtype.number, shape, strides, offset, total)
@@ -127,7 +127,8 @@ private[wick] object Padded {
       val plane = if (n == 2) total else strides(n - 3)
       val planes = shape.take(n - 2).product
       val follow = (0 until n - 3).forall(d => strides(d) == strides(d + 1) * shape(d + 1))
-      if (row < 1 || plane % row != 0 && n > 2 || !follow || plane < row) refuse("rows or planes overlap or do not follow")
+      if (row < 1 || plane % row != 0 && n > 2 || !follow || plane < row)
+        refuse("rows or planes overlap or do not follow")
       else {
         val (top, left) = (offset / row, offset % row)
         val (right, bottom) = (row - left - shape(n - 1), plane / row - top - shape(n - 2))

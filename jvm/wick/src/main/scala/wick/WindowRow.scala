@@ -18,12 +18,12 @@ final class WindowRow private[wick] (tensor: STen, window: Window, place: Array[
 
   // One of these, by the tensor's element type; halves are computed with as floats.
   private val kind = tensor.dtype match {
-    case DType.F64                         => WindowRow.Doubles
+    case DType.F64                          => WindowRow.Doubles
     case DType.F32 | DType.F16 | DType.BF16 => WindowRow.Floats
-    case DType.I64                         => WindowRow.Longs
-    case DType.I32                         => WindowRow.Ints
-    case DType.I16                         => WindowRow.Shorts
-    case _                                 => WindowRow.Bytes
+    case DType.I64                          => WindowRow.Longs
+    case DType.I32                          => WindowRow.Ints
+    case DType.I16                          => WindowRow.Shorts
+    case _                                  => WindowRow.Bytes
   }
   private val unsigned = tensor.dtype == DType.U8
   private def make[A](k: Int, a: Int => A): A = if (k == kind) a(count) else null.asInstanceOf[A]

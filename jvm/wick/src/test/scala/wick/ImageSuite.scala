@@ -29,7 +29,9 @@ class ImageSuite extends CleanSuite {
 
   test("AC-19, AC-21, AC-22, AC-23: filters by their definitions, for every border") {
     clean { implicit scope =>
-      for ((h, w) <- List((1, 1), (2, 5), (6, 3), (9, 40)); border <- List(Undefined, Replicate, Constant(77), Reflect)) {
+      for (
+        (h, w) <- List((1, 1), (2, 5), (6, 3), (9, 40)); border <- List(Undefined, Replicate, Constant(77), Reflect)
+      ) {
         val t = picture(h, w)
         val v = Fixtures.values(t).toArray
         def expect(f: Seq[Double] => Double) =
@@ -142,7 +144,10 @@ class ImageSuite extends CleanSuite {
       t.fillBorder_(Replicate)
       assertEquals((t.strides, t.storageOffset), (List(88L, 11L, 1L), 15L))
       intercept[ShapeException](Padding(-1, 0, 0, 0))
-      intercept[ShapeException](STen.zeros(Seq(3, 4), STenOptions.f.padding(PaddingPolicy.Exact(Padding.all(Long.MaxValue / 2)))))
+      intercept[ShapeException](STen.zeros(
+        Seq(3, 4),
+        STenOptions.f.padding(PaddingPolicy.Exact(Padding.all(Long.MaxValue / 2)))
+      ))
       ()
     }
   }
@@ -177,13 +182,13 @@ class ImageSuite extends CleanSuite {
       assertEquals(manual(Seq(1), 3, 10)(5).padding, Padding(0, 2, 0, 3))
       for {
         (strides, offset, total) <- List(
-          (Seq(60L, 10L, 1L), 23L, 119L),   // the second plane does not fit
-          (Seq(20L, 10L, 1L), 0L, 120L),    // planes overlap
-          (Seq(60L, 3L, 1L), 0L, 120L),     // rows overlap
-          (Seq(60L, 10L, 2L), 0L, 120L),    // neighbours apart
+          (Seq(60L, 10L, 1L), 23L, 119L), // the second plane does not fit
+          (Seq(20L, 10L, 1L), 0L, 120L), // planes overlap
+          (Seq(60L, 3L, 1L), 0L, 120L), // rows overlap
+          (Seq(60L, 10L, 2L), 0L, 120L), // neighbours apart
           (Seq(60L, 10L), 0L, 120L),
           (Seq(60L, 10L, 1L), -1L, 120L),
-          (Seq(60L, 10L, 1L), 37L, 120L),   // rows wrap around
+          (Seq(60L, 10L, 1L), 37L, 120L), // rows wrap around
           (Seq(65L, 10L, 1L), 0L, 130L),
           (Seq(Long.MaxValue, 10L, 1L), 0L, Long.MaxValue)
         )
@@ -277,7 +282,10 @@ class ImageSuite extends CleanSuite {
       val v = Fixtures.values(t)
       val counts = t.histogram()
       assertEquals(Fixtures.values(counts), (0 until 256).map(i => v.count(_ == i).toDouble).toList)
-      assertEquals(Fixtures.values(t.histogram(4, 0, 256)), v.groupBy(x => (x / 64).toInt).toList.sortBy(_._1).map(_._2.size.toDouble))
+      assertEquals(
+        Fixtures.values(t.histogram(4, 0, 256)),
+        v.groupBy(x => (x / 64).toInt).toList.sortBy(_._1).map(_._2.size.toDouble)
+      )
       assertEquals(STen.stack(Seq(t, t), 0).histogram(10).shape, List(2L, 10L))
       val e = Fixtures.values(t.equalizeHist)
       assertEquals((e.min, e.max), (0.0, 255.0))
@@ -351,7 +359,10 @@ class ImageSuite extends CleanSuite {
         path.toString
       }
       def text(s: String) = file(s.getBytes("ISO-8859-1"))
-      assertEquals(Fixtures.values(Image.read(text("P2 # grey\n2 # wide\n2\n10\n0 5\n10 1\n"))), List(0.0, 128, 255, 26))
+      assertEquals(
+        Fixtures.values(Image.read(text("P2 # grey\n2 # wide\n2\n10\n0 5\n10 1\n"))),
+        List(0.0, 128, 255, 26)
+      )
       assertEquals(Fixtures.values(Image.read(text("P3\n1 1\n255\n1 2 3"))), List(1.0, 2, 3))
       assertEquals(Fixtures.values(Image.read(text("P5\n2 1\n65535\n\u00ff\u00ff\u0080\u0000"))), List(255.0, 128))
       assertEquals(Fixtures.values(Image.read(text("P5 2 1 15\n\u000f\u0003"))), List(255.0, 51))

@@ -129,7 +129,9 @@ class WindowSuite extends CleanSuite {
     }
   }
 
-  test("AC-35: rows follow the window's steps, whatever the strides; outer dimensions that are not there are one step") {
+  test(
+    "AC-35: rows follow the window's steps, whatever the strides; outer dimensions that are not there are one step"
+  ) {
     clean { implicit scope =>
       for (dtype <- DType.values) {
         val base = STen.arange_l(0, 24, 1).castToType(dtype).view(4, 6)

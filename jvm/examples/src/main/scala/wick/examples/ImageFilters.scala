@@ -42,14 +42,14 @@ object ImageFilters {
 
   /** How steep the image is: the length of the two slopes, cut at 255. */
   private def edges[S: Sc](gray: STen): STen = {
-    val Seq(dx, dy) = onTwoThreads(Filter.Sobel3x3, gray, BorderMode.Replicate)
-    dx.castToFloat.hypot(dy.castToFloat).clamp(0.0, 255.0).castToUnsignedByte
+    val slopes = onTwoThreads(Filter.Sobel3x3, gray, BorderMode.Replicate).map(_.castToFloat)
+    slopes(0).hypot(slopes(1)).clamp(0.0, 255.0).castToUnsignedByte
   }
 
   /** Darker towards the corners, by a loop over the rows of the image on the JVM. */
   private def vignette[S: Sc](image: STen): STen = {
     val out = image.cloneTensor
-    val List(_, height, width) = image.shape
+    val (height, width) = (image.shape(1), image.shape(2))
     for (row <- out.rows) {
       val y = 2.0 * row.index(1) / height - 1
       var i = 0
@@ -63,7 +63,7 @@ object ImageFilters {
   }
 
   private def sheet[S: Sc](tiles: Seq[STen]): STen = {
-    val List(_, h, w) = tiles.head.shape
+    val (h, w) = (tiles.head.shape(1), tiles.head.shape(2))
     val lines = (tiles.size + Columns - 1) / Columns
     val out =
       STen.full(Seq(3L, lines * (h + Gap) - Gap, Columns * (w + Gap) - Gap), 255, STenOptions.u8)
@@ -80,8 +80,7 @@ object ImageFilters {
     Files.createDirectories(folder)
     Scope.root { implicit scope =>
       val image = Image.read(Picture)
-      val List(_, height, width) = image.shape
-      println(s"$Picture: $width by $height")
+      println(s"$Picture: ${image.shape(2)} by ${image.shape(1)}")
       val gray = image.rgbToGray()
       val spoiled = noisy(image)
       val results = Seq[(String, () => STen)](
@@ -101,7 +100,7 @@ object ImageFilters {
         Image.write(folder.resolve(name + ".png").toString, result)
         result
       }
-      val all = sheet(results.map(_.resize(200, 300, "area")))
+      val all = sheet(results.map(_.resize(150, 225, "area")))
       val paths: Seq[Path] = folder.resolve("sheet.png") +: args.drop(1).toSeq.map(Paths.get(_))
       paths.foreach(path => Image.write(path.toString, all))
       println(s"written to $folder")

@@ -129,7 +129,8 @@ private[wick] trait ImageOps { self: STen =>
       throw new ShapeException(s"valid region: $dtype $shapeText: $region reaches beyond it")
     val old = frame
     val next =
-      if (old eq null) Frame.of(region, dims) else Frame(if (region == whole) null else region, old.padding, old.onShort)
+      if (old eq null) Frame.of(region, dims)
+      else Frame(if (region == whole) null else region, old.padding, old.onShort)
     STen.own(Native.alias(handle), dims, next)
   }
 
@@ -162,6 +163,7 @@ private[wick] object Edges {
           List.tabulate(n)(d => if (d == dim) math.max(from, 0) else 0L),
           List.tabulate(n)(d => if (d == dim) to else image.dims(d))
         ))
+
       /** The pixels of a dimension that may be read: the valid ones, and the padding next to them. */
       def readable(dim: Int): (Long, Long) = {
         val (from, to) = (all.anchor(dim), all.end(dim))
@@ -180,7 +182,9 @@ private[wick] object Edges {
         if (BorderMode.code(border) != 0) all
         else cut(cut(all, n - 2, top + radius, bottom - radius), n - 1, left + radius, right - radius)
       val short = (frame eq null) || frame.onShort == OnShort.Error
-      if (border == BorderMode.Padding && region != ValidRegion.all(image.dims.toSeq) && !image.dims.contains(0L) && short)
+      if (
+        border == BorderMode.Padding && region != ValidRegion.all(image.dims.toSeq) && !image.dims.contains(0L) && short
+      )
         throw new ShapeException(
           s"${filter.id}: ${image.dtype} ${image.shapeText}: its border reaches ${filter.radius} pixels, and there is " +
             s"${image.padding} around the valid ${all.shape.mkString("[", ", ", "]")}: more padding, another " +
