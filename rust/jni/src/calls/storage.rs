@@ -6,6 +6,7 @@ use jni::objects::{Global, JByteArray, JByteBuffer, JClass, JDoubleArray, JLongA
 use jni::sys::{jboolean, jdouble, jint, jlong, jsize};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::Error;
+use wick_runtime::ops::promote::check_writable;
 use wick_runtime::ops::storage;
 
 use crate::array::{Primitive, fill_doubles, length, longs, same};
@@ -17,6 +18,7 @@ pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn address(a: jlong) -> jlong },
     native_method! { static raw fn is_imported(a: jlong) -> jboolean },
     native_method! { static raw fn is_read_only(a: jlong) -> jboolean },
+    native_method! { static raw fn check_slots(a: jlong) -> () },
     native_method! { static raw fn read_only(a: jlong) -> jlong },
     native_method! { static raw fn annotation(a: jlong) -> JObject },
     native_method! { static raw fn annotate(a: jlong, value: JObject) -> () },
@@ -43,6 +45,11 @@ fn is_imported(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
 
 fn is_read_only(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
     boundary(env, || Ok::<_, Error>(runtime().pin("is_read_only", a)?.is_read_only()))
+}
+
+/// That views of disjoint boxes of a tensor can be written side by side.
+fn check_slots(env: EnvUnowned, _: JClass, a: jlong) {
+    boundary(env, || check_writable("cat_into", &*runtime().pin("cat_into", a)?, &[]))
 }
 
 fn read_only(env: EnvUnowned, _: JClass, a: jlong) -> jlong {

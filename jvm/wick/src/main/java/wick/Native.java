@@ -390,6 +390,9 @@ public final class Native {
 
   public static native boolean isReadOnly(long a);
 
+  /** Throws where the tensor is read-only or elements share their place. */
+  public static native void checkSlots(long a);
+
   /** A second handle of the same elements, through which nothing is written. */
   public static native long readOnly(long a);
 

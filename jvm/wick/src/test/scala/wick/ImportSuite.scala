@@ -131,24 +131,37 @@ class ImportSuite extends CleanSuite {
     } finally Files.delete(path)
   }
 
-  test("2.4.4, AC-39, AC-50: concatenation into a padded buffer leaves the padding alone") {
-    clean { implicit scope =>
-      val (rows, width, row, before) = (5, 6, 9, 7) // elements
-      val buffer = direct(4 * (before + rows * row + 3))
-      for (i <- 0 until buffer.capacity) buffer.put(i, 0x5a.toByte)
-      val memory = STen.importBuffer(buffer, List((buffer.capacity / 4).toLong), STenOptions.f)
-      val out = memory.asStrided(List(rows.toLong, width.toLong), List(row.toLong, 1L), before.toLong)
-      val parts = STen.catInto(out)(Slot(List(5, 2), List(0, 0)), Slot(List(5, 4), List(0, 2)))
-      STen.expOut(parts(0), STen.zeros(List(5, 2), STenOptions.f))
-      parts(1).copyFrom(STen.arange_l(0, 20, 1).view(5, 4))
-      parts(1) *= 2.0
-      for (i <- 0 until buffer.capacity / 4) {
-        val (r, c) = ((i - before) / row, (i - before) % row)
-        if (i >= before && r < rows && c < width) {
-          val expected = if (c < 2) 1f else 2f * (4 * r + c - 2)
-          assertEquals(buffer.getFloat(4 * i), expected, s"$r $c")
-        } else assertEquals(buffer.getInt(4 * i), 0x5a5a5a5a, s"padding at $i")
-      }
+  test("2.4.4, AC-39, AC-50: concatenation into a padded buffer or mapped file leaves the padding alone") {
+    val path = Files.createTempFile("wick", ".map")
+    try {
+      val channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)
+      val mapped =
+        try channel.map(FileChannel.MapMode.READ_WRITE, 0, paddedBytes)
+        finally channel.close()
+      concatenate(direct(paddedBytes))
+      concatenate(mapped.order(ByteOrder.nativeOrder))
+      mapped.force()
+      assertEquals(Files.readAllBytes(path).last, 0x5a.toByte)
+    } finally Files.delete(path)
+  }
+
+  private val (rows, width, row, before) = (5, 6, 9, 7) // in elements
+  private val paddedBytes = 4 * (before + rows * row + 3)
+
+  private def concatenate(buffer: ByteBuffer): Unit = clean { implicit scope =>
+    for (i <- 0 until buffer.capacity) buffer.put(i, 0x5a.toByte)
+    val memory = STen.importBuffer(buffer, List((buffer.capacity / 4).toLong), STenOptions.f)
+    val out = memory.asStrided(List(rows.toLong, width.toLong), List(row.toLong, 1L), before.toLong)
+    val parts = STen.catInto(out)(Slot(List(5, 2), List(0, 0)), Slot(List(5, 4), List(0, 2)))
+    STen.expOut(parts(0), STen.zeros(List(5, 2), STenOptions.f))
+    parts(1).copyFrom(STen.arange_l(0, 20, 1).view(5, 4))
+    parts(1) *= 2.0
+    for (i <- 0 until buffer.capacity / 4) {
+      val (r, c) = ((i - before) / row, (i - before) % row)
+      if (i >= before && r < rows && c < width) {
+        val expected = if (c < 2) 1f else 2f * (4 * r + c - 2)
+        assertEquals(buffer.getFloat(4 * i), expected, s"$r $c")
+      } else assertEquals(buffer.getInt(4 * i), 0x5a5a5a5a, s"padding at $i")
     }
   }
 }

@@ -402,6 +402,9 @@ class StorageSuite extends CleanSuite {
       intercept[IndexException](STen.catInto(out)(Slot(List(1, 1), List(0, 0)), Slot(List(3, 3), List(0, 4))))
       intercept[UnsupportedOperationException](STen.catInto(out.readOnly)())
       assertEquals(scope.live, live + 1)
+      // Boxes apart in a tensor whose rows are all one row are not apart in memory.
+      intercept[ShapeException](STen.catInto(counted(6).expand(List(3, 6)))(slots.take(2): _*))
+      ()
     }
   }
 

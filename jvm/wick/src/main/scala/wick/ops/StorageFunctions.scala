@@ -53,12 +53,10 @@ private[wick] trait StorageFunctions {
 
   /** Views of boxes of `out`, which producers write into: what they write is concatenated without a
     * copy. A box that leaves `out` is an [[IndexException]], boxes that share an element a
-    * [[ShapeException]]. For boxes along one dimension there is `split`.
+    * [[ShapeException]], as is an `out` whose own elements share their place. For boxes along one dimension there is `split`.
     */
   def catInto[S: Sc](out: STen)(slots: Slot*): Vector[STen] = {
-    out.handle
-    if (out.isReadOnly)
-      throw new UnsupportedOperationException(s"cat_into: ${out.dtype} ${out.shapeText}: the tensor is read-only")
+    Native.checkSlots(out.handle)
     slots.foreach(StorageOps.checkInside("cat_into", out, _))
     for (i <- slots.indices; k <- 0 until i if slots(i).overlaps(slots(k)))
       throw new ShapeException(s"cat_into: ${out.dtype} ${out.shapeText}: slots $k and $i share elements")
