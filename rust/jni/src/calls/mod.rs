@@ -9,6 +9,7 @@ mod elementwise;
 mod fft;
 mod file;
 mod handle;
+mod image;
 mod index;
 mod linalg;
 mod manager;
@@ -22,6 +23,7 @@ mod shape;
 mod sort;
 mod sparse;
 mod storage;
+mod window;
 
 use crate::Methods;
 
@@ -48,6 +50,8 @@ pub const ALL: &[Methods] = &[
     sparse::METHODS,
     storage::METHODS,
     search::METHODS,
+    image::METHODS,
+    window::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -67,6 +71,7 @@ pub const CODES: &[Code] = &[
     ("addmm", matmul::addmm_code),
     ("fft", fft::code),
     ("fft_norm", fft::norm_code),
+    ("image", image::code),
     ("index", index::code),
     ("index_put", index::put_code),
     ("pair", neural::pair_code),

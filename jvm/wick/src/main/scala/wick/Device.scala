@@ -50,6 +50,7 @@ object Device {
     if (options.isSparse)
       throw new DTypeException(s"$op: ${options.dtype} sparse: expected the strided layout")
     if (options.isCuda) throw new DeviceException(s"$op: no CUDA backend is loaded")
+    options.unpadded(op)
     options.dtype.number | options.device.number(Context.of[S]) << 8
   }
 
