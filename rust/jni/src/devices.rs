@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jni::objects::JObject;
+use jni::objects::{JObject, JString};
 use jni::refs::Global;
 use jni::{Env, JValue, JavaVM, jni_sig, jni_str};
 use wick_runtime::alloc::machine_memory;
@@ -94,13 +94,30 @@ impl JvmScheduler {
         Ok(JvmScheduler { vm: env.get_java_vm()?, bridge: env.new_global_ref(bridge)? })
     }
 
-    fn call(&self, parts: i32, handle: i64) -> jni::errors::Result<()> {
+    /// Runs the bridge; what it threw, as text: it must not wait in the thread while the operation goes
+    /// on.
+    fn call(&self, parts: i32, handle: i64) -> jni::errors::Result<Option<String>> {
         self.vm.attach_current_thread(|env| {
-            let args = [JValue::Int(parts), JValue::Long(handle)];
-            env.call_method(&self.bridge, jni_str!("run"), jni_sig!("(IJ)V"), &args)
-                .and_then(|done| done.v())
-                // What it threw must not wait in the thread while the operation goes on.
-                .or_else(|e| env.exception_catch().and(Err(e)))
+            env.with_local_frame(16, |env| {
+                let args = [JValue::Int(parts), JValue::Long(handle)];
+                let ran = env.call_method(&self.bridge, jni_str!("run"), jni_sig!("(IJ)V"), &args);
+                let Some(thrown) = env.exception_occurred() else {
+                    return ran.map(|_| None);
+                };
+                env.exception_clear();
+                let text = env
+                    .call_method(
+                        &thrown,
+                        jni_str!("toString"),
+                        jni_sig!("()Ljava/lang/String;"),
+                        &[],
+                    )
+                    .and_then(|text| text.l());
+                // It is a user's, too, and may throw.
+                env.exception_clear();
+                let text = env.cast_local::<JString>(text?)?;
+                text.try_to_string(env).map(Some)
+            })
         })
     }
 }
@@ -111,7 +128,8 @@ impl Scheduler for JvmScheduler {
         let Some(handle) = devices.parts.insert(0, Arc::clone(parts)) else { return };
         let called = self.call(parts.total() as i32, handle);
         devices.parts.close(handle);
-        if let Err(e) = called {
+        let failure = called.unwrap_or_else(|e| Some(e.to_string()));
+        if let Some(e) = failure {
             // Thrown at the operation's end, when its parts have ended.
             let text = format!("the scheduler failed: {e}");
             std::panic::resume_unwind(Box::new(Error::internal(text.into())));

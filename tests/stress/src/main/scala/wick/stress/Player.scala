@@ -149,7 +149,7 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
     good("device", item.shared) {
       Scope.root { implicit scope =>
         val (sim, m) = (Device.Sim(random.nextInt(2)), item.model)
-        val here = item.tensor.castToDouble
+        val here = item.tensor.copyTo(STenOptions.d)
         if (random.nextBoolean()) here.asyncCopyToDevice(sim)
         val there = here.onDevice(sim)
         if (random.nextBoolean()) check("on a device", there * 2.0, m.map(_ * 2.0))
