@@ -7,6 +7,7 @@ mod elementwise;
 mod fft;
 mod file;
 mod handle;
+mod image;
 mod index;
 mod linalg;
 mod matmul;
@@ -18,6 +19,7 @@ mod shape;
 mod sort;
 mod sparse;
 mod storage;
+mod window;
 
 use crate::Methods;
 
@@ -40,6 +42,8 @@ pub const ALL: &[Methods] = &[
     sparse::METHODS,
     storage::METHODS,
     search::METHODS,
+    image::METHODS,
+    window::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -59,6 +63,7 @@ pub const CODES: &[Code] = &[
     ("addmm", matmul::addmm_code),
     ("fft", fft::code),
     ("fft_norm", fft::norm_code),
+    ("image", image::code),
     ("index", index::code),
     ("index_put", index::put_code),
     ("pair", neural::pair_code),

@@ -21,6 +21,7 @@ object PublicApi {
     "dims",
     "dtypeUnchecked",
     "shapeText",
+    "frame",
     "moveOut",
     "own",
     "ownAll"
@@ -73,7 +74,13 @@ object PublicApi {
       case (c, _) if c == classOf[Array[Boolean]]         => Array(false)
       case (c, _) if c == classOf[(_, _)]                 => (true, true)
       case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
-      case (c, _) if c == classOf[Double => Unit]         => (_: Double) => ()
+      case (c, _) if c == classOf[BorderMode]             => BorderMode.Replicate
+      case (c, _) if c == classOf[Filter]                 => Filter.Box3x3
+      case (c, _) if c == classOf[Window]                 => Window(1)
+      case (c, _) if c == classOf[ValidRegion]            => ValidRegion.all(Seq(1))
+      case (c, _) if c == classOf[_ => _]                 => (_: Any) => ()
+      case (c, _) if c == classOf[(_, _) => _]            => (_: Any, _: Any) => ()
+      case (c, _) if c == classOf[(_, _, _) => _]         => (_: Any, _: Any, _: Any) => ()
       case (c, _) if c == classOf[java.nio.file.Path]     => scratch
       case (c, _) if c == classOf[java.io.OutputStream]   => java.io.OutputStream.nullOutputStream
       case (c, _) if c == classOf[java.nio.ByteBuffer]    =>
@@ -91,5 +98,5 @@ object PublicApi {
 
   /** Words that methods with a parameter of strings know. */
   val words: List[String] =
-    List("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest", "ortho")
+    List("L", "ij", "none", "reduced", "linear", "fro", "ij,jk->ik", "mean", "constant", "nearest", "ortho", "bt709")
 }

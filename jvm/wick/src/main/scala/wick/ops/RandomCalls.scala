@@ -28,6 +28,7 @@ private[wick] object RandomCalls {
   ): STen = {
     if (options.isSparse) throw new DTypeException(s"$name: ${options.dtype} sparse: expected the strided layout")
     if (options.isCuda) throw new DeviceException(s"$name: no CUDA backend is loaded")
+    options.unpadded(name)
     val dims = size.toArray
     like(op, options.dtype.number, dims, p, q, generator)
   }
