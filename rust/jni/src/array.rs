@@ -40,11 +40,20 @@ pub trait Primitive: Copy {
         unsafe { Self::get_at(env, array, 0, to, length) }
     }
 
+    /// Copies elements to the place `at` of the array and on.
+    ///
+    /// # Safety
+    /// As [`Primitive::get_at`].
+    unsafe fn set_at(env: &EnvUnowned, array: jarray, at: jsize, from: *const Self, length: jsize);
+
     /// Copies elements to the start of the array.
     ///
     /// # Safety
     /// As [`Primitive::get`].
-    unsafe fn set(env: &EnvUnowned, array: jarray, from: *const Self, length: jsize);
+    unsafe fn set(env: &EnvUnowned, array: jarray, from: *const Self, length: jsize) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::set_at(env, array, 0, from, length) }
+    }
 }
 
 macro_rules! primitive {
@@ -66,11 +75,17 @@ macro_rules! primitive {
                 }
             }
 
-            unsafe fn set(env: &EnvUnowned, array: jarray, from: *const $t, length: jsize) {
+            unsafe fn set_at(
+                env: &EnvUnowned,
+                array: jarray,
+                at: jsize,
+                from: *const $t,
+                length: jsize,
+            ) {
                 let env = env.as_raw();
                 // SAFETY: as in get.
                 unsafe {
-                    ((**env).v1_1.$set)(env, array, 0, length, from.cast());
+                    ((**env).v1_1.$set)(env, array, at, length, from.cast());
                     ((**env).v1_2.ExceptionCheck)(env);
                 }
             }

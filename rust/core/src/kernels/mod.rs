@@ -10,6 +10,7 @@ pub mod dot;
 pub mod elementwise;
 pub mod embedding;
 pub mod fill;
+pub mod image;
 pub mod index;
 pub mod linalg;
 pub mod lines;

@@ -9,6 +9,7 @@ mod elementwise;
 mod fft;
 mod file;
 mod handle;
+mod image;
 mod index;
 mod linalg;
 mod matmul;
@@ -20,6 +21,7 @@ mod shape;
 mod sort;
 mod sparse;
 mod storage;
+mod window;
 
 use crate::Methods;
 
@@ -44,6 +46,8 @@ pub const ALL: &[Methods] = &[
     sparse::METHODS,
     storage::METHODS,
     search::METHODS,
+    image::METHODS,
+    window::METHODS,
 ];
 
 /// A family's name and its code of an operation.
@@ -63,6 +67,7 @@ pub const CODES: &[Code] = &[
     ("addmm", matmul::addmm_code),
     ("fft", fft::code),
     ("fft_norm", fft::norm_code),
+    ("image", image::code),
     ("index", index::code),
     ("index_put", index::put_code),
     ("pair", neural::pair_code),

@@ -512,4 +512,57 @@ public final class Native {
    */
   public static native void neural(
       int op, long[] operands, long[] numbers, double[] factors, long[] results);
+
+  // images (family image: the filters first, whose numbers are a border mode and the valid part)
+  /** One image: whole numbers and factors as the operation has them; as many results as it gives. */
+  public static native void image(
+      int op, long a, long[] numbers, double[] factors, long[] results);
+
+  public static native long imageRead(String path);
+
+  public static native void imageWrite(String path, long a);
+
+  /** Elements not written yet, in a storage of {@code total} elements. */
+  public static native long padded(
+      int dtype, long[] shape, long[] strides, long offset, long total);
+
+  /** Writes top, right, bottom, left elements around each plane. */
+  public static native void fillBorder(long a, long[] sides, int mode, double value);
+
+  // kernels: kind 0 filters, 1 unary, 2 binary; operands, then targets
+  /**
+   * Fills number of dimensions, border (top, right, bottom, left), scratch bytes; start, end and step of
+   * each dimension.
+   */
+  public static native void kernelInfo(
+      int kind, int op, long[] operands, long[] edges, double value, long[] out);
+
+  /** Over all of its window (null), or over a part on the calling thread. */
+  public static native void kernelRun(
+      int kind, int op, long[] operands, long[] edges, double value, long[] window);
+
+  // rows of the last dimension from an index on, in the array's type
+  public static native void rowDoubles(long a, long[] at, long step, int count, double[] row);
+
+  public static native void rowFloats(long a, long[] at, long step, int count, float[] row);
+
+  public static native void rowLongs(long a, long[] at, long step, int count, long[] row);
+
+  public static native void rowInts(long a, long[] at, long step, int count, int[] row);
+
+  public static native void rowShorts(long a, long[] at, long step, int count, short[] row);
+
+  public static native void rowBytes(long a, long[] at, long step, int count, byte[] row);
+
+  public static native void setRowDoubles(long a, long[] at, long step, int count, double[] row);
+
+  public static native void setRowFloats(long a, long[] at, long step, int count, float[] row);
+
+  public static native void setRowLongs(long a, long[] at, long step, int count, long[] row);
+
+  public static native void setRowInts(long a, long[] at, long step, int count, int[] row);
+
+  public static native void setRowShorts(long a, long[] at, long step, int count, short[] row);
+
+  public static native void setRowBytes(long a, long[] at, long step, int count, byte[] row);
 }

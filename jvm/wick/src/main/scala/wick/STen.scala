@@ -44,7 +44,12 @@ sealed class STen private[wick] (
     with SearchOps
     with SparseOps
     with StorageOps
+<<<<<<< HEAD
     with DeviceOps {
+=======
+    with ImageOps
+    with WindowOps {
+>>>>>>> main
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
   // under the lock and read without: a thread that has not seen the end yet is told by the handle.
@@ -255,7 +260,10 @@ sealed class STen private[wick] (
 
   /** A second owner of the same elements. */
   private[wick] def alias[S: Sc]: STen =
-    STen.own(Native.alias(handle), this)
+    if (frame eq null) STen.own(Native.alias(handle), this) else STen.own(Native.alias(handle), dims, frame)
+
+  /** What there is beside the elements: null for all but a few tensors. */
+  private[wick] def frame: Frame = null
 
   /** The elements as NumPy prints them, with element type and shape; long dimensions are cut. */
   override def toString: String = Printing.show(this)
@@ -285,7 +293,8 @@ object STen
     with DropoutFunctions
     with SortFunctions
     with SparseFunctions
-    with StorageFunctions {
+    with StorageFunctions
+    with WindowFunctions {
 
   private final val ClosedItself = -1
   private final val ClosedByMove = -2
@@ -336,6 +345,14 @@ object STen
     made(raw, dims, scope, slot)
   }
 
+  /** As the other `own`, with what there is beside the elements, if anything. */
+  private[wick] def own(raw: Long, dims: Array[Long], frame: Frame)(implicit scope: Scope): STen =
+    if (frame eq null) own(raw, dims)
+    else {
+      val handle = raw & Native.HANDLE_MASK
+      new FramedSTen(handle, dims, scope, scope.enter(handle), frame)
+    }
+
   private def made(raw: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
     if (raw >>> Native.HINT_SHIFT == 3L) new SparseSTen(raw & Native.HANDLE_MASK, dims, scope, slot)
     else dense(raw & Native.HANDLE_MASK, dims, scope, slot)
@@ -367,11 +384,22 @@ object STen
   }
 
   /** Owns the several results of one native method: either all become tensors or all are freed. */
-  private[wick] def ownAll(raw: Array[Long])(implicit scope: Scope): Array[STen] = {
+  private[wick] def ownAll(raw: Array[Long])(implicit scope: Scope): Array[STen] = ownAll(raw, null)
+
+  /** As the other `ownAll`, with what there is beside the elements of each, if anything. */
+  private[wick] def ownAll(raw: Array[Long], frame: Frame)(implicit scope: Scope): Array[STen] = {
     val handles = raw.map(_ & Native.HANDLE_MASK)
     val slots = new Array[Int](raw.length)
     scope.enterAll(handles, slots)
+<<<<<<< HEAD
     Array.tabulate(raw.length)(i => dense(handles(i), Native.shape(handles(i)), scope, slots(i)))
+=======
+    Array.tabulate(raw.length) { i =>
+      val dims = Native.shape(handles(i))
+      if (frame eq null) new STen(handles(i), dims, scope, slots(i))
+      else new FramedSTen(handles(i), dims, scope, slots(i), frame)
+    }
+>>>>>>> main
   }
 
   private def product(dims: Array[Long]): Long = {
@@ -412,3 +440,12 @@ private[wick] final class SparseSTen(rawHandle: Long, dims: Array[Long], owner: 
   override def numBytes: Long = SparseCalls.info(this)(3)
   override def toString: String = Printing.showSparse(this)
 }
+
+/** A tensor with a valid region or with room around its planes: others do not pay for either. */
+private[wick] final class FramedSTen(
+    rawHandle: Long,
+    dims: Array[Long],
+    owner: Scope,
+    slot: Int,
+    override private[wick] val frame: Frame
+) extends STen(rawHandle, dims, owner, slot)

@@ -28,8 +28,23 @@ object Layout {
 final case class STenOptions(
     dtype: DType,
     device: Device = CPU,
-    layout: Layout = Layout.Strided
+    layout: Layout = Layout.Strided,
+    paddingPolicy: PaddingPolicy = PaddingPolicy.None,
+    onShort: OnShort = OnShort.Error
 ) {
+
+  /** The same with room around planes, for `empty`, `zeros`, `ones`, `full` and `copyTo`; other factories refuse
+    * it. `onShort`: what filters do that read more of it than there is.
+    */
+  def padding(policy: PaddingPolicy, onShort: OnShort = OnShort.Error): STenOptions =
+    copy(paddingPolicy = policy, onShort = onShort)
+
+  private[wick] def isPadded: Boolean = paddingPolicy ne PaddingPolicy.None
+
+  /** Refuses padding that would be passed over. */
+  private[wick] def unpadded(op: String): Unit =
+    if (isPadded)
+      throw new IllegalArgumentException(s"$op: it makes no padded tensors: copyTo(options) pads what it made")
 
   /** The same with another element type. */
   def withDType(dtype: DType): STenOptions = if (dtype == this.dtype) this else copy(dtype = dtype)

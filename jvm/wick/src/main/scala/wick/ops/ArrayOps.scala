@@ -120,15 +120,26 @@ private[wick] trait ArrayOps { self: STen =>
   /** As truth values; see [[castToType]]. */
   def castToBool[S: Sc]: STen = cast(Bool)
 
-  /** A copy with the element type and on the device of `options`. */
+  /** A copy with the element type, on the device and with the padding of `options`. */
   def copyTo[S: Sc](options: STenOptions): STen = {
     if (options.isSparse)
       throw new DTypeException(s"copyTo: ${options.dtype} sparse: expected the strided layout")
+<<<<<<< HEAD
     val cast = STen.own(Native.cast(handle, options.dtype.number), this)
     if (options.device == device) cast
     else
       try cast.to(options.device)
       finally cast.close()
+=======
+    if (options.device != device) throw new DeviceException(s"copyTo: no backend for ${options.device}")
+    val from = handle
+    val kept = if (frame eq null) null else frame.copied
+    if (options.isPadded) {
+      val out = Padded.empty("copyTo", dims, options)
+      Native.copy(out.handle, from)
+      if (kept eq null) out else out.withValidRegion(kept.region)
+    } else STen.own(Native.cast(from, options.dtype.number), dims, kept)
+>>>>>>> main
   }
 
   /** On another device; where it is there already, a second owner of the same elements. */

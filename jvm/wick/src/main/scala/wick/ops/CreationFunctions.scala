@@ -36,8 +36,30 @@ private[wick] trait CreationFunctions {
       place(cast, device)
     }
 
+<<<<<<< HEAD
   /** The code of a dense tensor's element type, with its device. */
   private[wick] def dense[S: Sc](op: String, options: STenOptions): Int = Device.code(op, options)
+=======
+  /** The number of a dense element type on the processor. */
+  private[wick] def dense(op: String, options: STenOptions): Int = {
+    if (options.isSparse)
+      throw new DTypeException(s"$op: ${options.dtype} sparse: expected the strided layout")
+    if (options.isCuda) throw new DeviceException(s"$op: no CUDA backend is loaded")
+    options.unpadded(op)
+    options.dtype.number
+  }
+>>>>>>> main
+
+  private def filled[S: Sc](size: Seq[Long], kind: Int, bits: Long, options: STenOptions): STen = {
+    val dims = size.toArray
+    if (options.isPadded) {
+      dense("full", options.padding(PaddingPolicy.None))
+      val out = Padded.empty("full", dims, options)
+      try Native.fill(out.handle, kind, bits)
+      catch { case t: Throwable => out.close(); throw t }
+      out
+    } else STen.own(Native.full(dense("full", options), dims, kind, bits), dims)
+  }
 
   /** A vector of f64. */
   def fromDoubleArray[S: Sc](ar: Array[Double]): STen =
@@ -189,18 +211,12 @@ private[wick] trait CreationFunctions {
   /** One number everywhere. One that the element type cannot hold is a [[DTypeException]]; integer
     * types cut off a fraction.
     */
-  def full[S: Sc](size: Seq[Long], value: Double, tensorOptions: STenOptions = STen.dOptions): STen = {
-    val dtype = dense("full", tensorOptions)
-    val dims = size.toArray
-    STen.own(Native.full(dtype, dims, Native.FLOAT, Codes.bits(value)), dims)
-  }
+  def full[S: Sc](size: Seq[Long], value: Double, tensorOptions: STenOptions = STen.dOptions): STen =
+    filled(size, Native.FLOAT, Codes.bits(value), tensorOptions)
 
   /** As [[full]] with a whole number of all 64 bits. */
-  def full_l[S: Sc](size: Seq[Long], value: Long, tensorOptions: STenOptions = STen.lOptions): STen = {
-    val dtype = dense("full", tensorOptions)
-    val dims = size.toArray
-    STen.own(Native.full(dtype, dims, Native.INT, value), dims)
-  }
+  def full_l[S: Sc](size: Seq[Long], value: Long, tensorOptions: STenOptions = STen.lOptions): STen =
+    filled(size, Native.INT, value, tensorOptions)
 
   /** Ones. */
   def ones[S: Sc](size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen =
@@ -213,7 +229,10 @@ private[wick] trait CreationFunctions {
   /** Elements of any value, to be written before they are read. */
   def empty[S: Sc](size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen = {
     val dims = size.toArray
-    STen.own(Native.empty(dense("empty", tensorOptions), dims), dims)
+    if (tensorOptions.isPadded) {
+      dense("empty", tensorOptions.padding(PaddingPolicy.None))
+      Padded.empty("empty", dims, tensorOptions)
+    } else STen.own(Native.empty(dense("empty", tensorOptions), dims), dims)
   }
 
   private def fullLike[S: Sc](tensor: STen, kind: Int, bits: Long): STen = {

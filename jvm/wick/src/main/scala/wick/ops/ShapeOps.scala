@@ -25,7 +25,7 @@ private[wick] trait ShapeOps { self: STen =>
   /** `length` indices of a dimension from `start` on, as a view. */
   def narrow[S: Sc](dim: Int, start: Long, length: Long): STen = {
     val raw = view4(Op.narrow, dim.toLong, start, length, 0)
-    STen.own(raw, resized(dims, dim, length))
+    STen.own(raw, resized(dims, dim, length), framed(dim, if (start < 0) start + sizeOf(dim) else start, length, 1))
   }
 
   /** As the other `narrow`, with the start in an integer tensor of one element. */
@@ -44,8 +44,11 @@ private[wick] trait ShapeOps { self: STen =>
     val size = dims(wrap(dim, dims.length))
     val (first, last) = (bounded(start, size), bounded(end, size))
     val n = if (last <= first) 0L else (last - first - 1) / step + 1
-    STen.own(raw, resized(dims, dim, n))
+    STen.own(raw, resized(dims, dim, n), framed(dim, first, n, step))
   }
+
+  private def framed(dim: Int, start: Long, n: Long, step: Long): Frame =
+    if (frame eq null) null else frame.slice(dims, wrap(dim, dims.length), start, n, step)
 
   /** As the other `slice`. */
   def slice[S: Sc](dim: Long, start: Long, end: Long, step: Long): STen =
@@ -54,7 +57,9 @@ private[wick] trait ShapeOps { self: STen =>
   /** One index of a dimension, as a view without it. */
   def select[S: Sc](dim: Long, index: Long): STen = {
     val raw = view4(Op.select, dim, index, 0, 0)
-    STen.own(raw, removed(dims, wrap(dim.toInt, dims.length)))
+    val d = wrap(dim.toInt, dims.length)
+    val kept = if (frame eq null) null else frame.select(dims, d, if (index < 0) index + dims(d) else index)
+    STen.own(raw, removed(dims, d), kept)
   }
 
   /** The view that indices take; see [[Index]]. */
@@ -116,7 +121,9 @@ private[wick] trait ShapeOps { self: STen =>
   /** Two dimensions exchanged, as a view. */
   def transpose[S: Sc](dim1: Int, dim2: Int): STen = {
     val raw = view4(Op.transpose, dim1.toLong, dim2.toLong, 0, 0)
-    STen.own(raw, swapped(dims, dim1, dim2))
+    val n = dims.length
+    val kept = if (frame eq null) null else frame.transpose(n, wrap(dim1, n), wrap(dim2, n))
+    STen.own(raw, swapped(dims, dim1, dim2), kept)
   }
 
   /** The same as [[transpose]]: NumPy's name. */
@@ -313,7 +320,10 @@ private[wick] trait ShapeOps { self: STen =>
   def contiguous[S: Sc]: STen = STen.own(view4(Op.contiguous, 0, 0, 0, 0), this)
 
   /** A copy in memory of its own, in row-major order. */
-  def cloneTensor[S: Sc]: STen = STen.own(view4(Op.cloned, 0, 0, 0, 0), this)
+  def cloneTensor[S: Sc]: STen = {
+    val raw = view4(Op.cloned, 0, 0, 0, 0)
+    if (frame eq null) STen.own(raw, this) else STen.own(raw, dims, frame.copied)
+  }
 
   /** A copy with dimensions in reversed order. */
   def flip[S: Sc](dims: Seq[Int]): STen = viewInts(Op.flip, dims)

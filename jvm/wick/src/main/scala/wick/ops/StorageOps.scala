@@ -14,7 +14,7 @@ private[wick] trait StorageOps { self: STen =>
   /** The same elements, as a view through which nothing is written: whatever would write into it, or
     * into a view of it, is an `UnsupportedOperationException`. Writes to this tensor show in it.
     */
-  def readOnly[S: Sc]: STen = STen.own(Native.readOnly(handle), this)
+  def readOnly[S: Sc]: STen = STen.own(Native.readOnly(handle), dims, frame)
 
   /** Whether operations refuse to write into it. */
   def isReadOnly: Boolean = Native.isReadOnly(handle)
@@ -143,7 +143,10 @@ private[wick] trait StorageOps { self: STen =>
     val from = handle
     StorageOps.checkInside("sub_tensor", this, Slot(shape, coords))
     val slices = shape.zip(coords).map { case (size, at) => Slice(at, at + size) }
-    STen.own(Native.viewList(Op.index, from, Index.encode(slices)), shape.toArray)
+    val kept = shape.indices.foldLeft(frame) { (f, d) =>
+      if (f eq null) null else f.slice(dims, d, coords(d), shape(d), 1)
+    }
+    STen.own(Native.viewList(Op.index, from, Index.encode(slices)), shape.toArray, kept)
   }
 
   /** How many bytes from the start of the storage the element at `coords` lies, a coordinate for each
