@@ -272,10 +272,33 @@ class DeviceSuite extends FunSuite {
 
   // What is about the device itself, or the process's own.
   private val others = Set(
-    "close", "release", "manualSeed", "free", "isClosed", "handle", "moveTo", "to", "onDevice", "context",
-    "device", "deviceIndex", "deviceId", "deviceNumber", "likeCode", "options", "isCPU", "hostReady", "deviceReady",
-    "asyncCopyToDevice", "deviceOverwrite", "hostOverwrite", "copyToDevice", "copyTo", "unsafeHandle",
-    "storageRefCount", "currentOwner"
+    "close",
+    "release",
+    "manualSeed",
+    "free",
+    "isClosed",
+    "handle",
+    "moveTo",
+    "to",
+    "onDevice",
+    "context",
+    "device",
+    "deviceIndex",
+    "deviceId",
+    "deviceNumber",
+    "likeCode",
+    "options",
+    "isCPU",
+    "hostReady",
+    "deviceReady",
+    "asyncCopyToDevice",
+    "deviceOverwrite",
+    "hostOverwrite",
+    "copyToDevice",
+    "copyTo",
+    "unsafeHandle",
+    "storageRefCount",
+    "currentOwner"
   )
 
   private def plain(result: Any)(implicit scope: Scope): Any = result match {
@@ -296,8 +319,8 @@ class DeviceSuite extends FunSuite {
       sim.setSeed(7)
       scala.util.Try(plain(method.invoke(receiver, PublicApi.arguments(method, t, number, word, scope): _*))) match {
         case scala.util.Failure(e: java.lang.reflect.InvocationTargetException) => Left(e.getCause.getClass.getName)
-        case scala.util.Failure(e)                                             => Left(e.getClass.getName)
-        case scala.util.Success(v)                                             => Right(v)
+        case scala.util.Failure(e)                                              => Left(e.getClass.getName)
+        case scala.util.Success(v)                                              => Right(v)
       }
     }
 

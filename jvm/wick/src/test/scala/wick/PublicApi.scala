@@ -20,6 +20,7 @@ object PublicApi {
     "rawHandle",
     "dims",
     "dtypeUnchecked",
+    "deviceNumber",
     "shapeText",
     "frame",
     "moveOut",
@@ -34,7 +35,8 @@ object PublicApi {
 
   private val tensor = "wick\\.STen\\b".r
   def holds(t: Type): Boolean = tensor.findFirstIn(t.toString).isDefined
-  def takesTensors(m: Method): Boolean = m.getGenericParameterTypes.exists(holds)
+  def takesTensors(m: Method): Boolean =
+    m.getParameterTypes.zip(m.getGenericParameterTypes).exists { case (c, g) => c != classOf[_ => _] && holds(g) }
 
   /** Some value for each parameter; null where a method wants something that is not known here. */
   def arguments(
@@ -62,6 +64,7 @@ object PublicApi {
       case (c, _) if c == classOf[FloatingPointPrecision] => DoublePrecision
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
       case (c, _) if c == classOf[Index]                  => Index.at(0)
+      case (c, _) if c == classOf[_ => _]                 => null
       case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
       case (c, _) if c == classOf[(_, _)]                 => (true, true)
       case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
@@ -83,6 +86,8 @@ object PublicApi {
       case (c, _) if c == classOf[(_, _, _) => _]         => (_: Any, _: Any, _: Any) => ()
       case (c, _) if c == classOf[java.nio.file.Path]     => scratch
       case (c, _) if c == classOf[java.io.OutputStream]   => java.io.OutputStream.nullOutputStream
+      case (c, _) if c == classOf[java.nio.ByteBuffer]    =>
+        java.nio.ByteBuffer.allocateDirect(64).order(java.nio.ByteOrder.nativeOrder)
       case (c, _) if c == classOf[Format]                 => Format.U8
       case _                                              => null
     }

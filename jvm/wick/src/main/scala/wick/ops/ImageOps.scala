@@ -112,7 +112,7 @@ private[wick] trait ImageOps { self: STen =>
 
   /** Where greater than `bound` one value, else another, in this tensor's element type. */
   def binarize(bound: Double, above: Double = 255, below: Double = 0)(implicit scope: Scope): STen = {
-    val to = STenOptions(dtype)
+    val to = STenOptions(dtype, device)
     Scope { implicit scope => STen.full(dims.toSeq, below, to).maskedFill(self.gt(bound), above) }
   }
 
