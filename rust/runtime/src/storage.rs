@@ -2,7 +2,8 @@
 
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::alloc::{Allocator, Block};
@@ -25,6 +26,13 @@ struct Extras {
     ended: Option<Arc<AtomicBool>>,
     /// Its state on two devices, once it was wanted on a second.
     mirror: OnceLock<Mirror>,
+    watch: OnceLock<Watch>,
+}
+
+/// Tells a storage from all others, and what it holds now from what it held before.
+struct Watch {
+    id: u64,
+    writes: AtomicU64,
 }
 
 /// The allocator's bytes, or imported ones; `Arc<Storage>` is what tensors share.
@@ -91,6 +99,22 @@ impl Storage {
     ) -> Storage {
         let extras = Extras { giver: Some(giver), ended: Some(ended), ..Extras::default() };
         Storage::given(allocator, ptr, bytes, extras)
+    }
+
+    /// The storage's number, which no other one gets, and how often it was written since it was first
+    /// asked for.
+    pub fn watch(&self) -> (u64, u64) {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let new = || Watch { id: LAST.fetch_add(1, Relaxed) + 1, writes: AtomicU64::new(0) };
+        let watch = self.extras.get_or_init(Box::default).watch.get_or_init(new);
+        (watch.id, watch.writes.load(Acquire))
+    }
+
+    /// Notes that it is about to be written.
+    pub(crate) fn note_write(&self) {
+        if let Some(watch) = self.extras.get().and_then(|e| e.watch.get()) {
+            watch.writes.fetch_add(1, AcqRel);
+        }
     }
 
     /// Whether its memory was lent and has gone back.

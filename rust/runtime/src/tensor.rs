@@ -219,6 +219,9 @@ impl Tensor {
             let expected = "its memory went back to the pool when the lease ended".into();
             device::raise(Kind::State { op: "a leased tensor", expected }.into());
         }
+        if access != Access::Read {
+            self.0.storage.note_write();
+        }
         if self.0.storage.mirror().is_none() {
             return self.0.storage.ptr();
         }

@@ -10,13 +10,14 @@ use wick_runtime::device;
 use wick_runtime::ops::promote::check_writable;
 use wick_runtime::ops::storage;
 
-use crate::array::{Primitive, fill_doubles, length, longs, same};
+use crate::array::{Primitive, fill_doubles, length, longs, same, write_longs};
 use crate::boundary::{Failure, boundary, boundary_env, operation};
 use crate::pipeline;
 use crate::runtime::{dtype, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn storage_ref_count(a: jlong) -> jlong },
+    native_method! { static raw fn storage_watch(a: jlong, out: jlong[]) -> () },
     native_method! { static raw fn address(a: jlong) -> jlong },
     native_method! { static raw fn is_imported(a: jlong) -> jboolean },
     native_method! { static raw fn is_read_only(a: jlong) -> jboolean },
@@ -35,6 +36,14 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 
 fn storage_ref_count(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
     boundary(env, || Ok::<_, Error>(runtime().pin("storage_ref_count", a)?.sharers() as jlong))
+}
+
+fn storage_watch<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JLongArray<'l>) {
+    let inner = same(&env);
+    boundary(env, || {
+        let (id, writes) = runtime().look("storage", a)?.storage().watch();
+        write_longs(&inner, &out, &[id as i64, writes as i64])
+    })
 }
 
 fn address(env: EnvUnowned, _: JClass, a: jlong) -> jlong {

@@ -463,6 +463,9 @@ public final class Native {
   /** How many tensors share it. */
   public static native long storageRefCount(long a);
 
+  /** Its number, which no other storage gets, and how often it was written since it was asked for. */
+  public static native void storageWatch(long a, long[] out);
+
   /** Where the first element lies. */
   public static native long address(long a);
 
