@@ -13,7 +13,8 @@ use wick_core::DType;
 use wick_runtime::error::Kind;
 use wick_runtime::ops::elementwise;
 use wick_runtime::ops::promote::{Overlap, overlap};
-use wick_runtime::plan::{PoolSet, Strategy, trace};
+use wick_runtime::plan::trace::{self, Event};
+use wick_runtime::plan::{PoolSet, Strategy};
 use wick_runtime::{Error, Result, Tensor};
 
 use crate::runtime::runtime;
@@ -23,11 +24,13 @@ const OP: &str = "pipeline";
 /// An operation of a pipeline, to be done again.
 type Body = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
-enum Step {
+struct Step {
+    body: Body,
     /// Its results have the numbers from the first to before the last one.
-    Run { body: Body, first: usize, last: usize },
-    /// A tensor that is not needed any more.
-    Drop(usize),
+    first: usize,
+    last: usize,
+    /// Tensors that nothing needs after it.
+    done: Vec<usize>,
 }
 
 /// What a tensor was when recorded.
@@ -69,12 +72,76 @@ pub struct Pipeline {
 
 /// A thread's recording.
 struct Recording {
-    steps: Vec<Step>,
+    steps: Vec<Recorded>,
     inputs: usize,
     forms: Vec<Form>,
     numbers: HashMap<i64, usize>,
     /// Handles to close when it ends.
     open: Vec<i64>,
+    /// For each number: the storage's number in the trace, and the last step that used it.
+    storages: Vec<Option<u32>>,
+    last_uses: Vec<usize>,
+    trace: Vec<Event>,
+}
+
+/// A step and the part of the trace that it made.
+struct Recorded {
+    step: Step,
+    events: std::ops::Range<usize>,
+}
+
+impl Recording {
+    fn push(&mut self, handle: i64, form: Form, storage: Option<u32>) {
+        self.numbers.insert(handle, self.forms.len());
+        self.forms.push(form);
+        self.open.push(handle);
+        self.storages.push(storage);
+        self.last_uses.push(self.steps.len());
+    }
+
+    /// Lets go of each tensor after its last use, and what happens to storages then.
+    fn settle(&mut self, outputs: &[usize]) -> Vec<Event> {
+        for (number, last) in self.last_uses.iter().enumerate() {
+            if !outputs.contains(&number)
+                && let Some(recorded) = self.steps.get_mut(*last)
+            {
+                recorded.step.done.push(number);
+            }
+        }
+        let mut sharers: HashMap<u32, usize> = HashMap::new();
+        for storage in self.storages.iter().flatten() {
+            *sharers.entry(*storage).or_default() += 1;
+        }
+        // Numbers of storages in the trace that a run makes.
+        let mut renamed: HashMap<u32, u32> = HashMap::new();
+        let mut settled = Vec::new();
+        let trace = std::mem::take(&mut self.trace);
+        for Recorded { step, events } in &self.steps {
+            for event in &trace[events.clone()] {
+                match *event {
+                    Event::Begin { index: old, bytes } => {
+                        let index = renamed.len() as u32;
+                        renamed.insert(old, index);
+                        settled.push(Event::Begin { index, bytes });
+                    }
+                    // Storages of results end when the last of them is let go.
+                    Event::End { index } if sharers.contains_key(&index) => {}
+                    Event::End { index } => {
+                        settled.extend(renamed.get(&index).map(|&index| Event::End { index }));
+                    }
+                }
+            }
+            for storage in step.done.iter().filter_map(|n| self.storages[*n]) {
+                if let Some(left) = sharers.get_mut(&storage) {
+                    *left -= 1;
+                    if *left == 0 {
+                        settled.extend(renamed.get(&storage).map(|&index| Event::End { index }));
+                    }
+                }
+            }
+        }
+        settled
+    }
 }
 
 struct Run {
@@ -137,10 +204,12 @@ pub fn perform<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Resul
 #[cold]
 fn remember<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T> {
     let Some(first) = recording(|r| r.forms.len()) else { return body() };
+    let begin = trace::recorded_events();
     let value = body()?;
     recording(|r| {
-        let last = r.forms.len();
-        r.steps.push(Step::Run { body: Box::new(move || body().map(drop)), first, last });
+        let (body, last): (Body, _) = (Box::new(move || body().map(drop)), r.forms.len());
+        let step = Step { body, first, last, done: Vec::new() };
+        r.steps.push(Recorded { step, events: begin..trace::recorded_events() });
     });
     Ok(value)
 }
@@ -156,20 +225,14 @@ pub fn refuse(op: &'static str, why: &'static str) -> Result<()> {
 /// Why elements do not leave a pipeline that is being recorded.
 pub const READS: &str = "its value would be that of the recording in every run";
 
-/// A tensor of elements from the JVM: a pipeline makes it anew in each run, as they may be written.
-pub fn constant(handle: i64, t: &Tensor) -> Result<()> {
-    if recording(|_| ()).is_none() {
-        return Ok(());
-    }
+/// A handle for a tensor of elements from the JVM. A pipeline makes it anew in each run, since it may be
+/// written.
+pub fn constant(t: Tensor) -> Result<i64> {
     let rt = runtime();
-    let kept = elementwise::cast(&rt.ctx, t, t.dtype())?;
-    recording(|r| {
-        let last = r.forms.len();
-        let body = move || rt.own(elementwise::cast(&rt.ctx, &kept, kept.dtype())?).map(drop);
-        debug_assert!(r.numbers.get(&handle) == Some(&(last - 1)));
-        r.steps.push(Step::Run { body: Box::new(body), first: last - 1, last });
-    });
-    Ok(())
+    if recording(|_| ()).is_none() {
+        return rt.own(t);
+    }
+    perform(move || rt.own(elementwise::cast(&rt.ctx, &t, t.dtype())?))
 }
 
 /// A result that a run keeps under its number; its handle is nobody's. None outside of runs.
@@ -195,19 +258,16 @@ pub fn keep(t: &Tensor) -> Option<Result<i64>> {
 /// Notes a handle that was made for a result.
 #[cold]
 pub fn made(handle: i64, t: &Tensor) {
-    recording(|r| {
-        r.numbers.insert(handle, r.forms.len());
-        r.forms.push(Form::of(t));
-        r.open.push(handle);
-    });
+    let storage = trace::recorded_index(t);
+    recording(|r| r.push(handle, Form::of(t), storage));
 }
 
-/// Notes that a handle was closed.
+/// Notes that a step uses a handle.
 #[cold]
-pub fn closed(handle: i64) {
+pub fn used(handle: i64) {
     recording(|r| {
         if let Some(&number) = r.numbers.get(&handle) {
-            r.steps.push(Step::Drop(number));
+            r.last_uses[number] = r.steps.len();
         }
     });
 }
@@ -232,21 +292,28 @@ pub fn record(inputs: &[i64]) -> Result<()> {
     if busy() {
         return Err(refused("this thread records or runs a pipeline already"));
     }
-    let mut numbers = HashMap::new();
-    let mut forms = Vec::new();
+    let mut recording = Recording {
+        steps: Vec::new(),
+        inputs: inputs.len(),
+        forms: Vec::new(),
+        numbers: HashMap::new(),
+        open: Vec::new(),
+        storages: Vec::new(),
+        last_uses: Vec::new(),
+        trace: Vec::new(),
+    };
     for handle in inputs {
         let t = rt.look(OP, *handle)?;
-        if numbers.insert(*handle, forms.len()).is_some() {
+        if recording.numbers.contains_key(handle) {
             return Err(Error::shape(OP, &[&t], "the same tensor twice among the inputs"));
         }
-        forms.push(Form::of(&t));
+        recording.push(*handle, Form::of(&t), None);
     }
     if !trace::record() {
         return Err(refused("this thread's memory is being traced already"));
     }
     ANY.store(true, Relaxed);
-    let (steps, open) = (Vec::new(), inputs.to_vec());
-    set(State::Recording(Recording { steps, inputs: inputs.len(), forms, numbers, open }));
+    set(State::Recording(recording));
     Ok(())
 }
 
@@ -254,7 +321,7 @@ pub fn record(inputs: &[i64]) -> Result<()> {
 pub fn abandon() {
     if recording(|_| ()).is_some() {
         set(State::Idle);
-        trace::recorded(Strategy::Blob);
+        trace::recorded();
     }
 }
 
@@ -267,12 +334,12 @@ pub fn finish(outputs: &[i64], strategy: Strategy, pools: usize, wipe: bool) -> 
             None
         }
     });
-    let recording = finished.ok_or_else(|| refused("this thread records none"))?;
+    let mut recording = finished.ok_or_else(|| refused("this thread records none"))?;
     BUSY.set(false);
-    let schedule = trace::recorded(strategy).ok_or_else(|| refused("the trace is gone"))?;
+    recording.trace = trace::recorded().ok_or_else(|| refused("the trace is gone"))?;
     let rt = runtime();
     for handle in &recording.open {
-        rt.tensors.close(*handle);
+        rt.close(*handle);
     }
     let number = |handle: &i64| {
         let number = recording.numbers.get(handle).copied();
@@ -282,8 +349,10 @@ pub fn finish(outputs: &[i64], strategy: Strategy, pools: usize, wipe: bool) -> 
     if pools == 0 {
         return Err(refused("no pool: at least 1 is needed"));
     }
+    let schedule = trace::Schedule::new(recording.settle(&outputs), strategy);
     let pools = PoolSet::new(&rt.ctx, &schedule.plan().blocks, pools, wipe)?;
     let Recording { steps, inputs, forms, numbers, .. } = recording;
+    let steps = steps.into_iter().map(|recorded| recorded.step).collect();
     let (schedule, pools) = (Arc::new(schedule), Arc::new(pools));
     let (runs, astray, spare) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
     Ok(Pipeline { steps, inputs, forms, outputs, numbers, schedule, pools, spare, runs, astray })
@@ -325,16 +394,14 @@ impl Pipeline {
         nodes.extend(inputs.iter().map(|t| Some((*t).clone())));
         nodes.resize_with(self.forms.len(), || None);
         set(State::Running(Run { pipeline: Arc::clone(self), nodes, next: inputs.len() }));
-        for step in &self.steps {
-            match *step {
-                Step::Run { ref body, first, last } => {
-                    running(|run| run.next = first);
-                    body()?;
-                    if running(|run| run.next) != Some(last) {
-                        return Err(refused("an operation gave other results than recorded"));
-                    }
-                }
-                Step::Drop(number) => drop(running(|run| run.nodes[number].take())),
+        for Step { body, first, last, done } in &self.steps {
+            running(|run| run.next = *first);
+            body()?;
+            if running(|run| run.next) != Some(*last) {
+                return Err(refused("an operation gave other results than recorded"));
+            }
+            for number in done {
+                drop(running(|run| run.nodes[*number].take()));
             }
         }
         match STATE.replace(State::Idle) {
@@ -396,11 +463,17 @@ impl Pipeline {
     /// Operations, intermediates, their bytes together, the most that live at once, bytes of a pool,
     /// pools, free ones, runs, and runs that did not follow the recording.
     pub fn report(&self) -> [i64; 9] {
-        let operations = self.steps.iter().filter(|s| matches!(s, Step::Run { .. })).count();
         let (sum, peak) = self.schedule.bytes();
         let (pools, free) = self.pools.counts();
-        let numbers =
-            [operations, self.schedule.len(), sum, peak, self.schedule.plan().bytes(), pools, free];
+        let numbers = [
+            self.steps.len(),
+            self.schedule.len(),
+            sum,
+            peak,
+            self.schedule.plan().bytes(),
+            pools,
+            free,
+        ];
         let [runs, astray] = [&self.runs, &self.astray].map(|n| n.load(Relaxed) as i64);
         let [a, b, c, d, e, f, g] = numbers.map(|n| n as i64);
         [a, b, c, d, e, f, g, runs, astray]

@@ -150,6 +150,9 @@ impl Runtime {
     /// The dense tensor of a handle, wherever it is: for what does not touch its elements.
     #[inline]
     pub fn look(&'static self, op: &'static str, handle: i64) -> Result<Pin> {
+        if pipeline::busy() {
+            pipeline::used(handle);
+        }
         match self.tensors.pin(handle) {
             Some(pinned) if matches!(*pinned, Entry::Dense(_)) => Ok(Pin::Held(pinned)),
             other => lent(op, handle, other),
@@ -171,6 +174,9 @@ impl Runtime {
 
     /// The tensor of a handle, whichever it is.
     pub fn pin_any(&'static self, op: &'static str, handle: i64) -> Result<Any> {
+        if pipeline::busy() {
+            pipeline::used(handle);
+        }
         match self.tensors.pin(handle) {
             Some(pinned) if matches!(*pinned, Entry::Sparse(_)) => {
                 let pin = SparsePin(pinned);
@@ -222,9 +228,6 @@ impl Runtime {
     /// Closes a handle.
     #[inline]
     pub fn close(&self, handle: i64) {
-        if pipeline::busy() {
-            pipeline::closed(handle);
-        }
         self.tensors.close(handle);
     }
 

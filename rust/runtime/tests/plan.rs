@@ -246,7 +246,7 @@ fn a_recorded_run_allocates_nothing() {
         assert!(trace::record());
         assert!(!trace::record());
         let want = work(&ctx, &x, 0);
-        let schedule = Arc::new(trace::recorded(How::Offset).unwrap());
+        let schedule = Arc::new(trace::Schedule::new(trace::recorded().unwrap(), How::Offset));
         let (sum, peak) = schedule.bytes();
         assert!(schedule.plan().bytes() >= peak && schedule.plan().bytes() * 2 <= sum);
         let set = Arc::new(PoolSet::new(&ctx, &schedule.plan().blocks, 1, false).unwrap());

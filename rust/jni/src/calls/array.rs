@@ -48,9 +48,7 @@ fn from<P: Primitive>(
         // SAFETY: the array has `count` elements of P, and the tensor room for as many.
         unsafe { P::get(env, data, bytes.as_mut_ptr().cast(), count as jsize) }
     })?;
-    let handle = rt.own(t.clone())?;
-    pipeline::constant(handle, &t)?;
-    Ok(handle)
+    pipeline::constant(t)
 }
 
 fn to<P: Primitive>(env: &EnvUnowned, a: jlong, out: jarray, dtype: Option<DType>) -> Result<()> {

@@ -14,10 +14,12 @@ use super::pool::Lease;
 use crate::alloc::{ALIGN, Allocator, Block};
 use crate::error::Result;
 use crate::pool;
+use crate::tensor::Tensor;
 
 /// What happens to the intermediate of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Event {
+#[allow(missing_docs)]
+pub enum Event {
     Begin { index: u32, bytes: usize },
     End { index: u32 },
 }
@@ -31,6 +33,23 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// Plans a sequence: every intermediate begins before it ends, once. Those that do not end live to
+    /// the end of a run.
+    pub fn new(events: Vec<Event>, strategy: Strategy) -> Schedule {
+        let last = events.len();
+        let mut lifetimes = Vec::new();
+        for (step, event) in events.iter().enumerate() {
+            match *event {
+                Event::Begin { bytes, .. } => {
+                    lifetimes.push(Lifetime { bytes, align: ALIGN, start: step, end: last });
+                }
+                Event::End { index } => lifetimes[index as usize].end = step,
+            }
+        }
+        let plan = plan(strategy, &lifetimes);
+        Schedule { events, lifetimes, plan }
+    }
+
     /// Places of its intermediates, and the blocks that they lie in.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -61,7 +80,7 @@ impl Schedule {
 #[derive(Default)]
 struct Recording {
     events: Vec<Event>,
-    sizes: Vec<usize>,
+    count: u32,
     /// Blocks that live, by address.
     live: HashMap<usize, u32>,
 }
@@ -111,21 +130,29 @@ pub fn record() -> bool {
     free
 }
 
-/// Ends the recording and plans its memory; none where there was no recording. What lives still lives
-/// to the end of a run.
-pub fn recorded(strategy: Strategy) -> Option<Schedule> {
-    let Some(Trace::Record(recording)) = end() else { return None };
-    let last = recording.events.len();
-    let life = |bytes: &usize| Lifetime { bytes: *bytes, align: ALIGN, start: 0, end: last };
-    let mut lifetimes: Vec<Lifetime> = recording.sizes.iter().map(life).collect();
-    for (step, event) in recording.events.iter().enumerate() {
-        match *event {
-            Event::Begin { index, .. } => lifetimes[index as usize].start = step,
-            Event::End { index } => lifetimes[index as usize].end = step,
-        }
+/// Ends the recording: what happened, in order; none where there was no recording.
+pub fn recorded() -> Option<Vec<Event>> {
+    match end() {
+        Some(Trace::Record(recording)) => Some(recording.events),
+        _ => None,
     }
-    let plan = plan(strategy, &lifetimes);
-    Some(Schedule { events: recording.events, lifetimes, plan })
+}
+
+/// How much was recorded up to now.
+pub fn recorded_events() -> usize {
+    recording(|r| r.events.len()).unwrap_or(0)
+}
+
+/// The number of the storage that a tensor lies in, where it began in the recording.
+pub fn recorded_index(t: &Tensor) -> Option<u32> {
+    recording(|r| r.live.get(&(t.storage().ptr() as usize)).copied())?
+}
+
+fn recording<T>(f: impl FnOnce(&Recording) -> T) -> Option<T> {
+    TRACE.with_borrow(|trace| match trace {
+        Some(Trace::Record(recording)) => Some(f(recording)),
+        _ => None,
+    })
 }
 
 /// Runs `f` with the storages it asks for in leased memory. False where it did not follow the
@@ -167,8 +194,8 @@ pub(crate) fn allocate(allocator: &'static Allocator, bytes: usize) -> Result<Bl
         if let Some(Trace::Record(recording)) = trace
             && allocator.device() == 0
         {
-            let index = recording.sizes.len() as u32;
-            recording.sizes.push(bytes);
+            let index = recording.count;
+            recording.count += 1;
             recording.events.push(Event::Begin { index, bytes });
             recording.live.insert(block.ptr() as usize, index);
         }

@@ -92,7 +92,9 @@ class PipelineSuite extends CleanSuite {
 
   test("Random numbers go on from run to run as they do eagerly") {
     clean { implicit scope =>
-      val p = Pipeline.of(STen.zeros(Seq(4), STen.dOptions))((scope, x) => x.add(STen.rand(Seq(4), STen.dOptions)(scope))(scope))
+      val p = Pipeline.of(STen.zeros(Seq(4), STen.dOptions))((scope, x) =>
+        x.add(STen.rand(Seq(4), STen.dOptions)(scope))(scope)
+      )
       val x = STen.zeros(Seq(4), STen.dOptions)
       Wick.setSeed(7)
       val eager = Seq.fill(2)(Fixtures.values(x + STen.rand(Seq(4), STen.dOptions)))
@@ -183,7 +185,10 @@ class PipelineSuite extends CleanSuite {
       assert(message((_, _) => x).contains("was not made by it"))
       val why = new RuntimeException("mine")
       assertEquals(intercept[RuntimeException](Pipeline.of(x)((_, _) => throw why)), why)
-      assert(intercept[IllegalStateException](Pipeline.of(x, pools = 0)((s, x) => x.exp(s))).getMessage.contains("at least 1"))
+      assert(intercept[IllegalStateException](Pipeline.of(
+        x,
+        pools = 0
+      )((s, x) => x.exp(s))).getMessage.contains("at least 1"))
       // The thread is free again.
       val p = Pipeline.of(x)((s, x) => x.exp(s))
       assertEquals(bits(p.one(x)), bits(x.exp))

@@ -77,12 +77,14 @@ class WeightsSuite extends CleanSuite {
         val kept = weights.acquire(w, two.transform)
         assertEquals(Fixtures.values(weights.acquire(parent.select(0, 1), two.transform)), List(8d, 10d, 12d))
         assertEquals(two.runs.get, 2) // run leaves nothing behind
-        for ((write, want) <- Seq[(() => Unit, List[Double])](
-              (() => parent.view(6).slice(0, 4, 5, 1) += 1.0, List(8d, 12d, 12d)),
-              (() => parent.fill_(1.0), List(2d, 2d, 2d)),
-              (() => STen.addOut(parent, parent, parent, 1.0), List(4d, 4d, 4d)),
-              (() => parent.copyFrom(STen.zeros(Seq(2, 3), STen.dOptions)), List(0d, 0d, 0d))
-            )) {
+        for (
+          (write, want) <- Seq[(() => Unit, List[Double])](
+            (() => parent.view(6).slice(0, 4, 5, 1) += 1.0, List(8d, 12d, 12d)),
+            (() => parent.fill_(1.0), List(2d, 2d, 2d)),
+            (() => STen.addOut(parent, parent, parent, 1.0), List(4d, 4d, 4d)),
+            (() => parent.copyFrom(STen.zeros(Seq(2, 3), STen.dOptions)), List(0d, 0d, 0d))
+          )
+        ) {
           write()
           assertEquals(Fixtures.values(weights.acquire(w, two.transform)), want)
         }
