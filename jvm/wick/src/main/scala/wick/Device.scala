@@ -50,12 +50,17 @@ object Device {
     if (options.isSparse)
       throw new DTypeException(s"$op: ${options.dtype} sparse: expected the strided layout")
     if (options.isCuda) throw new DeviceException(s"$op: no CUDA backend is loaded")
+    options.unpadded(op)
     options.dtype.number | options.device.number(Context.of[S]) << 8
   }
 
   /** `t` on the device of a number: itself again, or a copy. */
   private[wick] def move[S: Sc](t: STen, number: Int): STen =
-    if (t.deviceNumber == number) t.alias else STen.own(Native.copyToDevice(t.handle, number), t)
+    if (t.deviceNumber == number) t.alias
+    else {
+      val frame = if (t.frame eq null) null else t.frame.copied
+      STen.own(Native.copyToDevice(t.handle, number), t.dims, frame)
+    }
 
   private[wick] def time[A](f: => A): (A, Long) = {
     val start = System.nanoTime

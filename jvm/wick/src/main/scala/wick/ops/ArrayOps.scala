@@ -124,22 +124,19 @@ private[wick] trait ArrayOps { self: STen =>
   def copyTo[S: Sc](options: STenOptions): STen = {
     if (options.isSparse)
       throw new DTypeException(s"copyTo: ${options.dtype} sparse: expected the strided layout")
-<<<<<<< HEAD
-    val cast = STen.own(Native.cast(handle, options.dtype.number), this)
-    if (options.device == device) cast
-    else
-      try cast.to(options.device)
-      finally cast.close()
-=======
-    if (options.device != device) throw new DeviceException(s"copyTo: no backend for ${options.device}")
     val from = handle
     val kept = if (frame eq null) null else frame.copied
     if (options.isPadded) {
       val out = Padded.empty("copyTo", dims, options)
       Native.copy(out.handle, from)
       if (kept eq null) out else out.withValidRegion(kept.region)
-    } else STen.own(Native.cast(from, options.dtype.number), dims, kept)
->>>>>>> main
+    } else {
+      val cast = STen.own(Native.cast(from, options.dtype.number), dims, kept)
+      if (options.device == device) cast
+      else
+        try cast.to(options.device)
+        finally cast.close()
+    }
   }
 
   /** On another device; where it is there already, a second owner of the same elements. */

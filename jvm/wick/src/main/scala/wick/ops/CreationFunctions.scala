@@ -36,19 +36,8 @@ private[wick] trait CreationFunctions {
       place(cast, device)
     }
 
-<<<<<<< HEAD
   /** The code of a dense tensor's element type, with its device. */
   private[wick] def dense[S: Sc](op: String, options: STenOptions): Int = Device.code(op, options)
-=======
-  /** The number of a dense element type on the processor. */
-  private[wick] def dense(op: String, options: STenOptions): Int = {
-    if (options.isSparse)
-      throw new DTypeException(s"$op: ${options.dtype} sparse: expected the strided layout")
-    if (options.isCuda) throw new DeviceException(s"$op: no CUDA backend is loaded")
-    options.unpadded(op)
-    options.dtype.number
-  }
->>>>>>> main
 
   private def filled[S: Sc](size: Seq[Long], kind: Int, bits: Long, options: STenOptions): STen = {
     val dims = size.toArray

@@ -26,13 +26,7 @@ private[wick] object RandomCalls {
       options: STenOptions,
       generator: Generator
   ): STen = {
-<<<<<<< HEAD
     val code = Device.code(name, options)
-=======
-    if (options.isSparse) throw new DTypeException(s"$name: ${options.dtype} sparse: expected the strided layout")
-    if (options.isCuda) throw new DeviceException(s"$name: no CUDA backend is loaded")
-    options.unpadded(name)
->>>>>>> main
     val dims = size.toArray
     like(op, code, dims, p, q, generator)
   }

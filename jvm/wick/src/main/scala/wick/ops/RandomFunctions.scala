@@ -129,15 +129,7 @@ private[wick] trait RandomFunctions {
       tensorOptions: STenOptions = STen.dOptions,
       generator: Generator = Generator.default
   ): STen = {
-<<<<<<< HEAD
     val dtype = Device.code("randperm", tensorOptions)
-=======
-    if (tensorOptions.isSparse)
-      throw new DTypeException(s"randperm: ${tensorOptions.dtype} sparse: expected the strided layout")
-    if (tensorOptions.isCuda) throw new DeviceException("randperm: no CUDA backend is loaded")
-    tensorOptions.unpadded("randperm")
-    val dtype = tensorOptions.dtype.number
->>>>>>> main
     STen.own(generator.draw(n)((seeded, seed, offset) => Native.randperm(dtype, n, seeded, seed, offset)))
   }
 
