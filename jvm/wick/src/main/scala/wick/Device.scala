@@ -56,7 +56,11 @@ object Device {
 
   /** `t` on the device of a number: itself again, or a copy. */
   private[wick] def move[S: Sc](t: STen, number: Int): STen =
-    if (t.deviceNumber == number) t.alias else STen.own(Native.copyToDevice(t.handle, number), t)
+    if (t.deviceNumber == number) t.alias
+    else {
+      val frame = if (t.frame eq null) null else t.frame.copied
+      STen.own(Native.copyToDevice(t.handle, number), t.dims, frame)
+    }
 
   private[wick] def time[A](f: => A): (A, Long) = {
     val start = System.nanoTime

@@ -10,7 +10,7 @@ object Image {
     * @throws FormatException
     *   where the file cannot be read, is damaged or cut off, or claims more pixels than it can hold
     */
-  def read[S: Sc](path: String): STen = STen.own(Native.imageRead(path))
+  def read[S: Sc](path: String): STen = STen.place(Native.imageRead(path), CPU)
 
   /** Writes u8 pixels `[height, width]` or `[channels, height, width]`; the path's ending (png, pgm, ppm, pnm)
     * says how. PNG takes 1 to 4 channels, PGM one, PPM three.

@@ -83,7 +83,8 @@ private[wick] object Padded {
       case manual: PaddingPolicy.Manual =>
         (measured(op, shape, manual), manual.strides.toArray, manual.offset, manual.total)
     }
-    val raw = Native.padded(options.dtype.number, shape, strides, offset, total)
+    val code = Device.code(op, options.padding(PaddingPolicy.None))
+    val raw = Native.padded(code, shape, strides, offset, total)
     STen.own(raw, shape, Frame.of(null, padding, options.onShort))
   }
 

@@ -35,13 +35,13 @@ private[wick] object Places {
     if (number == 0) "the default context" else s"context $number"
 
   /** The tensor of a new handle that the scope has entered. Of another context's it is freed. */
-  def tensor(handle: Long, dims: Array[Long], scope: Scope, slot: Int): STen = {
+  def tensor(handle: Long, dims: Array[Long], scope: Scope, slot: Int, frame: Frame): STen = {
     val number = Native.deviceOf(handle)
     val sim = sims.get(number)
-    if (sim != null) new PlacedSTen(handle, dims, scope, slot, sim, number)
+    if (sim != null) new PlacedSTen(handle, dims, scope, slot, frame, sim, number)
     else if (number == scope.context.number) {
-      if (number == 0) STen.here(handle, dims, scope, slot)
-      else new PlacedSTen(handle, dims, scope, slot, CPU, number)
+      if (number == 0) STen.here(handle, dims, scope, slot, frame)
+      else new PlacedSTen(handle, dims, scope, slot, frame, CPU, number)
     } else {
       if (scope.leave(slot, handle)) Native.release(handle)
       throw new DeviceException(

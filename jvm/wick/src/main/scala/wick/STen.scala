@@ -44,9 +44,9 @@ sealed class STen private[wick] (
     with SearchOps
     with SparseOps
     with StorageOps
-    with DeviceOps
     with ImageOps
-    with WindowOps {
+    with WindowOps
+    with DeviceOps {
 
   // The scope that owns this tensor and the place it has there; a negative place: closed. Written
   // under the lock and read without: a thread that has not seen the end yet is told by the handle.
@@ -347,24 +347,21 @@ object STen
     if (frame eq null) own(raw, dims)
     else {
       val handle = raw & Native.HANDLE_MASK
-      framed(handle, dims, scope, scope.enter(handle), frame)
+      dense(handle, dims, scope, scope.enter(handle), frame)
     }
-
-  /** What is beside the elements is kept on the processor alone. */
-  private def framed(handle: Long, dims: Array[Long], scope: Scope, slot: Int, frame: Frame): STen =
-    if (Places.others && Native.deviceOf(handle) != 0) dense(handle, dims, scope, slot)
-    else new FramedSTen(handle, dims, scope, slot, frame)
 
   private def made(raw: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
     if (raw >>> Native.HINT_SHIFT == 3L) new SparseSTen(raw & Native.HANDLE_MASK, dims, scope, slot)
     else dense(raw & Native.HANDLE_MASK, dims, scope, slot)
 
-  private def dense(handle: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
-    if (Places.others) Places.tensor(handle, dims, scope, slot) else new STen(handle, dims, scope, slot)
+  private def dense(handle: Long, dims: Array[Long], scope: Scope, slot: Int, frame: Frame = null): STen =
+    if (Places.others) Places.tensor(handle, dims, scope, slot, frame)
+    else here(handle, dims, scope, slot, frame)
 
   /** On the processor, in the default context. */
-  private[wick] def here(handle: Long, dims: Array[Long], scope: Scope, slot: Int): STen =
-    new STen(handle, dims, scope, slot)
+  private[wick] def here(handle: Long, dims: Array[Long], scope: Scope, slot: Int, frame: Frame): STen =
+    if (frame eq null) new STen(handle, dims, scope, slot)
+    else new FramedSTen(handle, dims, scope, slot, frame)
 
   /** As `own(raw)`, where the result's shape may be that of `a`. */
   private[wick] def own(raw: Long, a: STen)(implicit scope: Scope): STen = {
@@ -393,11 +390,7 @@ object STen
     val handles = raw.map(_ & Native.HANDLE_MASK)
     val slots = new Array[Int](raw.length)
     scope.enterAll(handles, slots)
-    Array.tabulate(raw.length) { i =>
-      val dims = Native.shape(handles(i))
-      if (frame eq null) dense(handles(i), dims, scope, slots(i))
-      else framed(handles(i), dims, scope, slots(i), frame)
-    }
+    Array.tabulate(raw.length)(i => dense(handles(i), Native.shape(handles(i)), scope, slots(i), frame))
   }
 
   private def product(dims: Array[Long]): Long = {
@@ -414,6 +407,7 @@ private[wick] final class PlacedSTen(
     dims: Array[Long],
     owner: Scope,
     slot: Int,
+    override private[wick] val frame: Frame,
     place: Device,
     override private[wick] val deviceNumber: Int
 ) extends STen(rawHandle, dims, owner, slot) {

@@ -127,8 +127,6 @@ private[wick] trait ArrayOps { self: STen =>
     val from = handle
     val kept = if (frame eq null) null else frame.copied
     if (options.isPadded) {
-      if (options.device != device)
-        throw new DeviceException(s"copyTo: padded tensors are the processor's: copy to ${options.device} first")
       val out = Padded.empty("copyTo", dims, options)
       Native.copy(out.handle, from)
       if (kept eq null) out else out.withValidRegion(kept.region)

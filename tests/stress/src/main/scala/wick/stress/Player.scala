@@ -50,7 +50,8 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
     case e                                                => tally.failure(name, Some(e))
   }
 
-  private def ended(e: Throwable) = e.getMessage != null && e.getMessage.contains("has ended")
+  private def ended(e: Throwable) =
+    e.getMessage != null && Seq("has ended", "it is closed", "pools are gone", "no pool in use").exists(e.getMessage.contains)
 
   /** A call that must be refused with an `E`. */
   private def refused[E <: Throwable](name: String, closable: Boolean)(body: => Any)(implicit
@@ -116,7 +117,7 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
 
   // The moves
 
-  private def move(): Unit = random.nextInt(31) match {
+  private def move(): Unit = random.nextInt(33) match {
     case 0 | 1     => share()
     case 2         => closeShared()
     case 3         => closeScope()
@@ -140,6 +141,7 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
     case 27        => throwing()
     case 28        => join()
     case 29        => device()
+    case 30 | 31   => pipeline()
     case _         => gauges()
   }
 
@@ -160,6 +162,38 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
         check("mirrored", there, m.map(x => (x + 1.0) * 2.0))
         check("copied", item.tensor.to(sim), m)
         refused[DeviceException]("mixed devices", item.shared)(item.tensor + there)
+      }
+    }
+  }
+
+  /** Runs a pipeline that all threads share, which any of them may close and replace. */
+  private def pipeline(): Unit = {
+    val i = random.nextInt(world.pipelines.length)
+    if (world.pipelines.get(i) == null || random.nextInt(50) == 0)
+      good("record", closable = true) {
+        val fresh = Scope.root { implicit scope =>
+          Pipeline.of(STen.zeros(Seq(3, 4)), pools = 1 + random.nextInt(2)) { (scope, x) =>
+            implicit val s: Scope = scope
+            Scope(implicit scope => (x * 2.0 + 1.0).t) * 3.0
+          }
+        }
+        val old = world.pipelines.getAndSet(i, fresh)
+        if (old != null) old.close()
+      }
+    val shared = world.pipelines.get(i)
+    if (shared != null) {
+      val m = model(List(3, 4))
+      good("pipeline", closable = true) {
+        Scope.root { implicit scope =>
+          val (x, want) = (tensor(m, DType.F64), m.map(v => (v * 2 + 1) * 3).transpose(0, 1))
+          check("pipeline", shared.one(x), want)
+          val out = STen.zeros(Seq(4, 3))
+          shared.into(out)(x)
+          check("pipeline", out, want)
+        }
+      }
+      refused[RuntimeException]("pipeline", closable = true) {
+        Scope.root { implicit scope => shared(STen.zeros(Seq(4, 3))); () }
       }
     }
   }

@@ -22,12 +22,16 @@ final case class Report(
     liveTensors: Long
 )
 
-/** Scopes and tensors that all threads use, close and replace. */
+/** Scopes, tensors and pipelines that all threads use, close and replace. */
 final class World {
   val scopes = new AtomicReferenceArray[Scope](Array.fill(8)(Scope.free))
   val items = new AtomicReferenceArray[Item](64)
+  val pipelines = new AtomicReferenceArray[Pipeline](4)
 
-  def close(): Unit = for (i <- 0 until scopes.length) scopes.get(i).release()
+  def close(): Unit = {
+    for (i <- 0 until scopes.length) scopes.get(i).release()
+    for (i <- 0 until pipelines.length) Option(pipelines.get(i)).foreach(_.close())
+  }
 }
 
 /** Random calls from many threads. */
