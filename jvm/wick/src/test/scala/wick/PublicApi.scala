@@ -83,6 +83,8 @@ object PublicApi {
       case (c, _) if c == classOf[(_, _, _) => _]         => (_: Any, _: Any, _: Any) => ()
       case (c, _) if c == classOf[java.nio.file.Path]     => scratch
       case (c, _) if c == classOf[java.io.OutputStream]   => java.io.OutputStream.nullOutputStream
+      case (c, _) if c == classOf[java.nio.ByteBuffer]    =>
+        java.nio.ByteBuffer.allocateDirect(64).order(java.nio.ByteOrder.nativeOrder)
       case (c, _) if c == classOf[Format]                 => Format.U8
       case _                                              => null
     }
