@@ -64,7 +64,6 @@ object PublicApi {
       case (c, _) if c == classOf[FloatingPointPrecision] => DoublePrecision
       case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
       case (c, _) if c == classOf[Index]                  => Index.at(0)
-      case (c, _) if c == classOf[_ => _]                 => null
       case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
       case (c, _) if c == classOf[(_, _)]                 => (true, true)
       case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
@@ -75,8 +74,6 @@ object PublicApi {
       case (c, _) if c == classOf[Array[Float]]           => Array(0f)
       case (c, _) if c == classOf[Array[Double]]          => Array(0.0)
       case (c, _) if c == classOf[Array[Boolean]]         => Array(false)
-      case (c, _) if c == classOf[(_, _)]                 => (true, true)
-      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
       case (c, _) if c == classOf[BorderMode]             => BorderMode.Replicate
       case (c, _) if c == classOf[Filter]                 => Filter.Box3x3
       case (c, _) if c == classOf[Window]                 => Window(1)

@@ -340,7 +340,10 @@ class SparseSuite extends munit.FunSuite {
     "iterator",
     "likeCode",
     "nchw",
-    "sameDimensions"
+    "padding",
+    "rows",
+    "sameDimensions",
+    "validRegion"
   )
 
   private def isKnown(m: Method): Boolean = {
