@@ -85,8 +85,8 @@ object PublicApi {
       case (c, _) if c == classOf[java.io.OutputStream]   => java.io.OutputStream.nullOutputStream
       case (c, _) if c == classOf[java.nio.ByteBuffer]    =>
         java.nio.ByteBuffer.allocateDirect(64).order(java.nio.ByteOrder.nativeOrder)
-      case (c, _) if c == classOf[Format]                 => Format.U8
-      case _                                              => null
+      case (c, _) if c == classOf[Format] => Format.U8
+      case _                              => null
     }
 
   /** A file that methods may write. */
