@@ -124,6 +124,12 @@ pub fn stencil(
 /// A filter on a whole image. What is not computed, for want of valid neighbours, is 0.
 pub fn filter(ctx: &Context, op: StencilOp, x: &Tensor, edges: Edges) -> Result<Vec<Tensor>> {
     check_pixels(op.name(), x)?;
+    let (height, width) = plane(op.name(), x)?;
+    let apart = x.layout().strides()[x.rank() - 1] != 1;
+    let alone = edges.region.is_none_or(|r| Rect::of(height, width).contains(&r));
+    // Rows whose pixels lie apart, as in a transposed image, would be gathered once for each row of
+    // the filter; a copy goes by tiles.
+    let x = &if apart && alone { contiguous(ctx, x)? } else { x.clone() };
     let make = || Tensor::empty(ctx, op.name(), op.result(x.dtype()), x.shape());
     let outs = (0..op.results()).map(|_| make()).collect::<Result<Vec<_>>>()?;
     let kernel = stencil(ctx, op, x, &outs.iter().collect::<Vec<_>>(), edges)?;

@@ -18,7 +18,9 @@ final class Kernel private (
     op: Int,
     operands: Seq[STen],
     edges: Array[Long],
-    value: Double
+    value: Double,
+    /** The part of the targets that a run over the whole window makes valid. */
+    val validRegion: ValidRegion
 ) {
 
   private val info: Array[Long] = {
@@ -58,16 +60,19 @@ object Kernel {
     */
   def apply(filter: Filter, from: STen, to: Seq[STen], border: BorderMode): Kernel = {
     val edges = Edges(filter, from, border)
-    new Kernel(filter.id, Stencil, filter.code, from +: to, edges.numbers, edges.value)
+    new Kernel(filter.id, Stencil, filter.code, from +: to, edges.numbers, edges.value, edges.region)
   }
 
   /** An elementwise operation of one operand, by libtorch's name, into a target. */
   def unary(name: String, a: STen, out: STen): Kernel =
-    new Kernel(name, Unary, Native.opCode("unary", name), Seq(a, out), Array.emptyLongArray, 0)
+    elementwise(name, Unary, Native.opCode("unary", name), Seq(a), out)
 
   /** An elementwise operation of two operands that broadcast to the target's shape, by libtorch's name. */
   def binary(name: String, a: STen, b: STen, out: STen): Kernel =
-    new Kernel(name, Binary, Native.opCode("binary", name), Seq(a, b, out), Array.emptyLongArray, 0)
+    elementwise(name, Binary, Native.opCode("binary", name), Seq(a, b), out)
+
+  private def elementwise(name: String, kind: Int, op: Int, operands: Seq[STen], out: STen): Kernel =
+    new Kernel(name, kind, op, operands :+ out, Array.emptyLongArray, 0, ValidRegion.all(out.shape))
 }
 
 /** Runs kernels. */

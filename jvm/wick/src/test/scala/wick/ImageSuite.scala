@@ -66,6 +66,7 @@ class ImageSuite extends CleanSuite {
       val kernel = Kernel(Filter.Gaussian3x3, t, Seq(out), Undefined)
       assertEquals(kernel.window, Window(Vector(Window.Dim(0, 1), Window.Dim(1, 5), Window.Dim(1, 7))))
       assertEquals(kernel.border, Filter.Gaussian3x3.border)
+      assertEquals(kernel.validRegion, t.gaussian3x3(Undefined).validRegion)
       KernelRunner.run(kernel)
       assertEquals(Fixtures.values(out).count(_ == 9.0) >= 24, true)
       assertEquals(Fixtures.values(out.select(0, 0)), List.fill(8)(9.0))
