@@ -483,11 +483,6 @@ impl Pipeline {
     pub fn places(&self) -> Vec<i64> {
         self.schedule.places().flatten().map(|n| n as i64).collect()
     }
-
-    /// Frees the pools, none of which may be in use.
-    pub fn close(&self) -> Result<()> {
-        self.pools.close()
-    }
 }
 
 /// Makes the thread idle again, after a panic too.

@@ -103,10 +103,8 @@ fn pipeline_places<'l>(env: EnvUnowned<'l>, _: JClass<'l>, pipeline: jlong) -> J
 
 fn pipeline_close(env: EnvUnowned, _: JClass, pipeline: jlong) {
     boundary(env, || {
-        if let Ok(open) = get(pipeline) {
-            open.close()?;
-            runtime().pipelines.close(pipeline);
-        }
+        // Runs that are under way keep it.
+        runtime().pipelines.close(pipeline);
         Ok::<_, Error>(())
     })
 }

@@ -45,6 +45,9 @@ final class MemoryManager(planner: Pipeline.Planner = Pipeline.Offsets, wipe: Bo
 
 object MemoryManager {
 
+  /** A manager holds no tensor of a scope. */
+  implicit val emptyMovable: EmptyMovable[MemoryManager] = EmptyMovable.make
+
   /** Bytes that belong together, their alignment, and how many intermediates lie in them. */
   final case class Block(bytes: Long, align: Long, owners: Int)
 }

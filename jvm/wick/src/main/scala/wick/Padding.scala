@@ -76,17 +76,37 @@ private[wick] object Padded {
 
   /** A tensor of the policy's layout, its elements not written yet. */
   def empty(op: String, shape: Array[Long], options: STenOptions)(implicit scope: Scope): STen = {
-    val (padding, strides, offset, total) = options.paddingPolicy match {
+    val (padding, strides, offset, total) = placed(op, shape, options)
+    val raw = Native.padded(options.dtype.number, shape, strides, offset, total)
+    STen.own(raw, shape, Frame.of(null, padding, options.onShort))
+  }
+
+  /** A tensor of the policy's layout in the native vector that `memory` makes of a number of elements. */
+  def within(op: String, shape: Array[Long], options: STenOptions)(
+      memory: Long => Long
+  )(implicit scope: Scope): STen = {
+    val (padding, strides, offset, total) = placed(op, shape, options)
+    ShapeOps.passing(memory(total)) { base =>
+      val numbers = (shape.length.toLong +: shape) ++ strides :+ offset
+      STen.own(Native.viewList(ShapeOps.Op.asStrided, base, numbers), shape, Frame.of(null, padding, options.onShort))
+    }
+  }
+
+  private def placed(op: String, shape: Array[Long], options: STenOptions): (Padding, Array[Long], Long, Long) =
+    options.paddingPolicy match {
       case PaddingPolicy.None           => layout(op, shape, Padding.none)
       case PaddingPolicy.Exact(padding) => layout(op, shape, padding)
       case PaddingPolicy.Auto           => layout(op, shape, auto)
       case manual: PaddingPolicy.Manual =>
         (measured(op, shape, manual), manual.strides.toArray, manual.offset, manual.total)
     }
+<<<<<<< HEAD
     val code = Device.code(op, options.padding(PaddingPolicy.None))
     val raw = Native.padded(code, shape, strides, offset, total)
     STen.own(raw, shape, Frame.of(null, padding, options.onShort))
   }
+=======
+>>>>>>> main
 
   private def fail(op: String, shape: Array[Long], text: String) =
     throw new ShapeException(s"$op: ${shape.mkString("[", ", ", "]")}: $text")

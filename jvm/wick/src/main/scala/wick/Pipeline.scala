@@ -5,7 +5,7 @@ import scala.concurrent.duration._
 /** Operations that were recorded once and run again and again in memory that is planned ahead.
   *
   * {{{
-  * val layer = Pipeline.of(x) { (scope, x) => implicit val s: Scope = scope; x.mm(w).add(b).relu }
+  * val layer = Pipeline.of(x) { implicit scope => x => (x.mm(w) + b).relu }
   * Scope.root { implicit scope => layer(batch).toFloatArray }   // as often as you like
   * layer.close()
   * }}}
@@ -58,7 +58,9 @@ final class Pipeline private (raw: Long, inputs: Int, outputs: Int, timeout: Fin
     Pipeline.Report(n(0).toInt, n(2), n(3), n(4), n(5).toInt, n(6).toInt, n(7), n(8), places.toVector)
   }
 
-  /** Frees the pools; an `IllegalStateException` while a run is under way. Later calls do nothing. */
+  /** Ends the pipeline: its pools are freed when the runs that are under way have ended. Later calls do
+    * nothing; later runs are `IllegalStateException`s.
+    */
   def close(): Unit = Native.pipelineClose(raw)
 
   override def toString: String = s"Pipeline($inputs inputs, $outputs outputs)"
@@ -68,6 +70,9 @@ final class Pipeline private (raw: Long, inputs: Int, outputs: Int, timeout: Fin
 object Pipeline {
 
   private val none = new Array[Long](0)
+
+  /** A pipeline holds no tensor of a scope. */
+  implicit val emptyMovable: EmptyMovable[Pipeline] = EmptyMovable.make
 
   /** How intermediates share memory. */
   sealed abstract class Planner(private[wick] val code: Int)
@@ -129,13 +134,13 @@ object Pipeline {
       planner: Planner = Offsets,
       wipe: Boolean = false,
       timeout: FiniteDuration = 1.minute
-  )(f: (Scope, Seq[STen]) => Seq[STen]): Pipeline = {
+  )(f: Scope => Seq[STen] => Seq[STen]): Pipeline = {
     val scope = Scope.free
     try {
       val inputs = examples.map(_.cloneTensor(scope))
       Native.pipelineRecord(inputs.map(_.handle).toArray)
       try {
-        val outputs = f(scope, inputs)
+        val outputs = f(scope)(inputs)
         val raw = Native.pipelineFinish(outputs.map(_.handle).toArray, planner.code, pools, wipe)
         new Pipeline(raw, inputs.length, outputs.length, timeout)
       } finally Native.pipelineAbandon()
@@ -149,6 +154,6 @@ object Pipeline {
       planner: Planner = Offsets,
       wipe: Boolean = false,
       timeout: FiniteDuration = 1.minute
-  )(f: (Scope, STen) => STen): Pipeline =
-    record(Seq(example), pools, planner, wipe, timeout)((scope, in) => Seq(f(scope, in.head)))
+  )(f: Scope => STen => STen): Pipeline =
+    record(Seq(example), pools, planner, wipe, timeout)(scope => in => Seq(f(scope)(in.head)))
 }

@@ -33,8 +33,8 @@ final case class STenOptions(
     onShort: OnShort = OnShort.Error
 ) {
 
-  /** The same with room around planes, for `empty`, `zeros`, `ones`, `full` and `copyTo`; other factories refuse
-    * it. `onShort`: what filters do that read more of it than there is.
+  /** The same with room around planes, for `empty`, `zeros`, `ones`, `full`, `copyTo` and imported memory; other
+    * factories refuse it. `onShort`: what filters do that read more of it than there is.
     */
   def padding(policy: PaddingPolicy, onShort: OnShort = OnShort.Error): STenOptions =
     copy(paddingPolicy = policy, onShort = onShort)

@@ -298,6 +298,7 @@ class DeviceSuite extends FunSuite {
     "copyTo",
     "unsafeHandle",
     "storageRefCount",
+    "rows",
     "currentOwner"
   )
 

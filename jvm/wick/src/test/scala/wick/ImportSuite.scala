@@ -110,6 +110,26 @@ class ImportSuite extends CleanSuite {
     }
   }
 
+  test("AC-25, AC-50: padding is of the buffer, whose length is checked with it; it is the giver's to fill") {
+    clean { implicit scope =>
+      val (height, width, padding) = (3, 4, Padding(1, 2, 1, 2))
+      val (rows, row) = (height + 2, width + 4)
+      val options = STenOptions.f.padding(PaddingPolicy.Exact(padding))
+      val buffer = direct(4 * rows * row)
+      for (i <- 0 until rows * row) buffer.putFloat(4 * i, -1f)
+      val t = STen.importBuffer(buffer, List(3, 4), options)
+      assertEquals((t.shape, t.strides, t.padding), (List(3L, 4L), List(8L, 1L), padding))
+      t.copyFrom(STen.arange_l(0, 12, 1).view(3, 4))
+      for (r <- 0 until rows; c <- 0 until row) {
+        val inside = r >= 1 && r <= height && c >= 2 && c < 2 + width
+        assertEquals(buffer.getFloat(4 * (r * row + c)), if (inside) (4f * (r - 1) + c - 2) else -1f, s"$r $c")
+      }
+      buffer.limit(4 * rows * row - 4)
+      val e = intercept[ShapeException](STen.importBuffer(buffer, List(3, 4), options))
+      assert(e.getMessage.contains("160 bytes needed, 156 given"), e.getMessage)
+    }
+  }
+
   test("AC-50: a file mapped for reading is a tensor that nothing writes") {
     val path = Files.createTempFile("wick", ".map")
     try {

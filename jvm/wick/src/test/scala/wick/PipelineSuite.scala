@@ -34,8 +34,8 @@ class PipelineSuite extends CleanSuite {
     clean { implicit scope =>
       val (kernel, w) = weights
       for (planner <- Seq(Pipeline.Offsets, Pipeline.Blobs)) {
-        val pipeline = Pipeline.of(matrix(20, 64, 1), planner = planner) { (scope, x) =>
-          network(x, kernel, w)(scope)
+        val pipeline = Pipeline.of(matrix(20, 64, 1), planner = planner) { implicit scope => x =>
+          network(x, kernel, w)
         }
         val out = STen.zeros(Seq(20, 10), STen.fOptions)
         for (seed <- 2 to 5) Scope.root { implicit scope =>
@@ -61,7 +61,7 @@ class PipelineSuite extends CleanSuite {
   test("AC-12: one operation, prepared for its shapes, is done again and again") {
     clean { implicit scope =>
       val a = matrix(3, 5, 1)
-      val prepared = Pipeline.record(Seq(a, a)) { (scope, in) => Seq(in(0).mm(in(1).t(scope))(scope)) }
+      val prepared = Pipeline.record(Seq(a, a)) { implicit scope => in => Seq(in(0).mm(in(1).t)) }
       for (seed <- 1 to 3) {
         val (x, y) = (matrix(3, 5, seed), matrix(3, 5, seed + 1))
         assertEquals(bits(prepared.one(x, y)), bits(x.mm(y.t)))
@@ -74,8 +74,7 @@ class PipelineSuite extends CleanSuite {
   test("Inputs, captured tensors and elements from the JVM are those of each run") {
     clean { implicit scope =>
       val w = STen.ones(Seq(3), STen.dOptions)
-      val p = Pipeline.of(STen.zeros(Seq(3), STen.dOptions)) { (scope, x) =>
-        implicit val s: Scope = scope
+      val p = Pipeline.of(STen.zeros(Seq(3), STen.dOptions)) { implicit scope => x =>
         val fixed = STen.fromDoubleArray(Array(1d, 2d, 3d), Seq(3))
         fixed += x
         x += 1.0
@@ -92,9 +91,8 @@ class PipelineSuite extends CleanSuite {
 
   test("Random numbers go on from run to run as they do eagerly") {
     clean { implicit scope =>
-      val p = Pipeline.of(STen.zeros(Seq(4), STen.dOptions))((scope, x) =>
-        x.add(STen.rand(Seq(4), STen.dOptions)(scope))(scope)
-      )
+      val p =
+        Pipeline.of(STen.zeros(Seq(4), STen.dOptions))(implicit scope => x => x + STen.rand(Seq(4), STen.dOptions))
       val x = STen.zeros(Seq(4), STen.dOptions)
       Wick.setSeed(7)
       val eager = Seq.fill(2)(Fixtures.values(x + STen.rand(Seq(4), STen.dOptions)))
@@ -107,7 +105,7 @@ class PipelineSuite extends CleanSuite {
   test("AC-20: an output has one writer, and is no input") {
     clean { implicit scope =>
       val x = matrix(2, 2, 1)
-      val p = Pipeline.record(Seq(x))((scope, in) => Seq(in.head.exp(scope), in.head.neg(scope)))
+      val p = Pipeline.record(Seq(x))(implicit scope => in => Seq(in.head.exp, in.head.neg))
       val out = STen.zeros(Seq(4, 2), STen.fOptions)
       val second = intercept[ShapeException](p.into(out.slice(0, 0, 2, 1), out.slice(0, 1, 3, 1))(x))
       assert(second.getMessage.contains("second writer"), second.getMessage)
@@ -124,7 +122,7 @@ class PipelineSuite extends CleanSuite {
       def floats = java.nio.ByteBuffer.allocateDirect(16).order(java.nio.ByteOrder.nativeOrder)
       val (from, to) = (floats, floats)
       val (x, out) = (STen.importBuffer(from, Seq(4), STen.fOptions), STen.importBuffer(to, Seq(4), STen.fOptions))
-      val p = Pipeline.of(x)((scope, x) => x.mul(2.0)(scope).add(1.0)(scope))
+      val p = Pipeline.of(x)(implicit scope => x => x * 2.0 + 1.0)
       for (i <- 0 until 4) from.putFloat(4 * i, i.toFloat)
       p.into(out)(x)
       assertEquals((0 until 4).map(i => to.getFloat(4 * i)), Seq(1f, 3f, 5f, 7f))
@@ -138,7 +136,7 @@ class PipelineSuite extends CleanSuite {
       val inputs = (0 until 8).map(matrix(20, 64, _))
       val eager = inputs.map(x => bits(network(x, kernel, w)))
       for (pools <- Seq(1, 2)) {
-        val p = Pipeline.of(inputs.head, pools = pools)((scope, x) => network(x, kernel, w)(scope))
+        val p = Pipeline.of(inputs.head, pools = pools)(implicit scope => x => network(x, kernel, w))
         val threads = Executors.newFixedThreadPool(4)
         try {
           val work = (0 until 40).map(i =>
@@ -159,8 +157,7 @@ class PipelineSuite extends CleanSuite {
       val secret = STen.full(Seq(64), 7.0, STen.dOptions)
       // The pool's bytes, seen by a run that makes a tensor and does not write it.
       for (wipe <- Seq(false, true)) {
-        val p = Pipeline.record(Seq(secret), wipe = wipe) { (scope, in) =>
-          implicit val s: Scope = scope
+        val p = Pipeline.record(Seq(secret), wipe = wipe) { implicit scope => in =>
           val unwritten = STen.empty(Seq(64), STen.dOptions)
           val before = unwritten.cloneTensor
           unwritten.copyFrom(in.head)
@@ -178,19 +175,19 @@ class PipelineSuite extends CleanSuite {
   test("What a pipeline refuses, and that nothing of it stays") {
     clean { implicit scope =>
       val x = matrix(2, 3, 1)
-      def message(f: (Scope, STen) => STen): String =
+      def message(f: Scope => STen => STen): String =
         intercept[IllegalStateException](Pipeline.of(x)(f)).getMessage
-      assert(message((scope, x) => { x.sum(scope).toDoubleArray; x }).contains("to array"))
-      assert(message((scope, x) => { Pipeline.of(x)((s, y) => y.exp(s)); x }).contains("already"))
-      assert(message((_, _) => x).contains("was not made by it"))
+      assert(message(implicit scope => x => { x.sum.toDoubleArray; x }).contains("to array"))
+      assert(message(_ => x => { Pipeline.of(x)(implicit scope => y => y.exp); x }).contains("already"))
+      assert(message(_ => _ => x).contains("was not made by it"))
       val why = new RuntimeException("mine")
-      assertEquals(intercept[RuntimeException](Pipeline.of(x)((_, _) => throw why)), why)
+      assertEquals(intercept[RuntimeException](Pipeline.of(x)(_ => _ => throw why)), why)
       assert(intercept[IllegalStateException](Pipeline.of(
         x,
         pools = 0
-      )((s, x) => x.exp(s))).getMessage.contains("at least 1"))
+      )(implicit scope => x => x.exp)).getMessage.contains("at least 1"))
       // The thread is free again.
-      val p = Pipeline.of(x)((s, x) => x.exp(s))
+      val p = Pipeline.of(x)(implicit scope => x => x.exp)
       assertEquals(bits(p.one(x)), bits(x.exp))
       intercept[ShapeException](p(x, x))
       intercept[ShapeException](p(matrix(3, 2, 1)))
@@ -210,8 +207,8 @@ class PipelineSuite extends CleanSuite {
     clean { implicit scope =>
       val x = STen.fromDoubleArray(Array(1d, 0d, 2d), Seq(3))
       val w = STen.ones(Seq(3), STen.dOptions)
-      val sum = Pipeline.of(x)((s, x) => x.add(w)(s))
-      val chosen = Pipeline.of(x)((s, x) => x.maskedSelect(x.gt(0.0)(s))(s))
+      val sum = Pipeline.of(x)(implicit scope => x => x + w)
+      val chosen = Pipeline.of(x)(implicit scope => x => x.maskedSelect(x.gt(0.0)))
       assertEquals(Fixtures.values(chosen.one(x)), List(1d, 2d))
       val other = STen.fromDoubleArray(Array(1d, 0d, 0d), Seq(3))
       assert(intercept[ShapeException](chosen(other)).getMessage.contains("depends on values"))
@@ -222,11 +219,11 @@ class PipelineSuite extends CleanSuite {
     }
   }
 
-  test("AC-46, AC-49: pools are made when recorded and freed by close, which waits for no run") {
+  test("AC-46, AC-49: pools are made when recorded and freed by close") {
     clean { implicit scope =>
       val x = STen.ones(Seq(1 << 16), STen.dOptions)
       val before = Wick.memory.liveBytes
-      val p = Pipeline.of(x, pools = 3)((s, x) => x.exp(s).log(s))
+      val p = Pipeline.of(x, pools = 3)(implicit scope => x => x.exp.log)
       val pool = p.report.poolBytes
       assert(pool >= x.numBytes)
       assert(Wick.memory.liveBytes - before >= 3 * pool)

@@ -39,7 +39,17 @@ object PlannedInference {
   /** Gradients of a convolution's input (the first one needs none), weight and bias. */
   private def convBack[S: Sc](g: STen, x: STen, layer: Layer, first: Boolean = false): (Option[STen], Seq[STen]) = {
     val (gx, gw, gb) = STen.convolution_backward(
-      g, x, layer.weight, Seq(layer.weight.shape.head), One, One, One, false, Zero, 1L, (!first, true, true)
+      g,
+      x,
+      layer.weight,
+      Seq(layer.weight.shape.head),
+      One,
+      One,
+      One,
+      false,
+      Zero,
+      1L,
+      (!first, true, true)
     )
     (gx, Seq(gw, gb).flatten)
   }
@@ -153,7 +163,7 @@ object PlannedInference {
       val out = STen.zeros(Seq(Batch, 10L), STen.fOptions)
       // Each caller computes on its own thread.
       Wick.threads = 1
-      val plan = Pipeline.of(x, pools = 2)((scope, x) => scores(x, model)(scope))
+      val plan = Pipeline.of(x, pools = 2)(implicit scope => x => scores(x, model))
       def eager(): Unit = Scope.root { implicit scope => scores(x, model); () }
       def planned(): Unit = plan.into(out)(x)
 
@@ -164,7 +174,9 @@ object PlannedInference {
       val report = plan.report
       println(f"a batch of $Batch       eager $eagerTime%.1f µs, planned $plannedTime%.1f µs")
       println(s"same bits          $same")
-      println(s"allocated a run    eager $eagerBytes bytes in $eagerTensors tensors, planned $plannedBytes bytes in $plannedTensors")
+      println(
+        s"allocated a run    eager $eagerBytes bytes in $eagerTensors tensors, planned $plannedBytes bytes in $plannedTensors"
+      )
       println(f"Java heap a run    eager ${heap(eager())}%.0f bytes, planned ${heap(planned())}%.0f bytes")
       println(
         s"a pool             ${report.poolBytes} bytes for ${report.intermediateBytes} bytes of intermediates" +

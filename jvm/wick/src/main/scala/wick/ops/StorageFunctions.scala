@@ -23,7 +23,7 @@ private[wick] trait StorageFunctions {
     * is written to either shows in the other.
     *
     * The buffer stays reachable while any view of the tensor is open. It must hold at least the bytes
-    * of the shape, start at a multiple of the element's size, and have the machine's byte order unless
+    * of the shape, with the padding that the options ask for, start at a multiple of the element's size, and have the machine's byte order unless
     * elements are single bytes. Of a read-only buffer the tensor is [[STen.readOnly]].
     */
   def importBuffer[S: Sc](
@@ -31,14 +31,18 @@ private[wick] trait StorageFunctions {
       shape: Seq[Long],
       options: STenOptions = STen.fOptions
   ): STen = {
+<<<<<<< HEAD
     val dtype = imported(options)
+=======
+    val dtype = STen.dense("import", options.padding(PaddingPolicy.None))
+>>>>>>> main
     if (buffer == null) throw new ShapeException(s"import: ${options.dtype} $shape: the buffer is null")
     if (options.dtype.size > 1 && buffer.order != ByteOrder.nativeOrder)
       throw new DTypeException(
         s"import: ${options.dtype} ${shape.mkString("[", ", ", "]")}: the buffer's order is ${buffer.order}, " +
           "the machine's is not: call buffer.order(ByteOrder.nativeOrder)"
       )
-    STen.own(Native.importBuffer(buffer.slice(), dtype, shape.toArray, buffer.isReadOnly))
+    own(shape, options)(Native.importBuffer(buffer.slice(), dtype, _, buffer.isReadOnly))
   }
 
   /** A tensor over `bytes` bytes at a native address, which are not copied. The caller vouches that they
@@ -53,13 +57,23 @@ private[wick] trait StorageFunctions {
       giver: AnyRef,
       readOnly: Boolean = false
   ): STen = {
+<<<<<<< HEAD
     val dtype = imported(options)
     STen.own(Native.importAddress(address, bytes, dtype, shape.toArray, readOnly, giver))
+=======
+    val dtype = STen.dense("import", options.padding(PaddingPolicy.None))
+    own(shape, options)(Native.importAddress(address, bytes, dtype, _, readOnly, giver))
+>>>>>>> main
   }
+
+  private def own[S: Sc](shape: Seq[Long], options: STenOptions)(memory: Array[Long] => Long): STen =
+    if (options.isPadded) Padded.within("import", shape.toArray, options)(count => memory(Array(count)))
+    else STen.own(memory(shape.toArray))
 
   /** Views of boxes of `out`, which producers write into: what they write is concatenated without a
     * copy. A box that leaves `out` is an [[IndexException]], boxes that share an element a
-    * [[ShapeException]], as is an `out` whose own elements share their place. For boxes along one dimension there is `split`.
+    * [[ShapeException]], as is an `out` whose own elements share their place. For boxes along one
+    * dimension there is `split`.
     */
   def catInto[S: Sc](out: STen)(slots: Slot*): Vector[STen] = {
     Native.checkSlots(out.handle)

@@ -51,7 +51,12 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
   }
 
   private def ended(e: Throwable) =
-    e.getMessage != null && Seq("has ended", "it is closed", "pools are gone", "no pool in use").exists(e.getMessage.contains)
+    e.getMessage != null && Seq(
+      "has ended",
+      "it is closed",
+      "pools are gone",
+      "no pool in use"
+    ).exists(e.getMessage.contains)
 
   /** A call that must be refused with an `E`. */
   private def refused[E <: Throwable](name: String, closable: Boolean)(body: => Any)(implicit
@@ -172,8 +177,7 @@ final class Player(world: World, tally: Tally, random: Random, cap: Long) {
     if (world.pipelines.get(i) == null || random.nextInt(50) == 0)
       good("record", closable = true) {
         val fresh = Scope.root { implicit scope =>
-          Pipeline.of(STen.zeros(Seq(3, 4)), pools = 1 + random.nextInt(2)) { (scope, x) =>
-            implicit val s: Scope = scope
+          Pipeline.of(STen.zeros(Seq(3, 4)), pools = 1 + random.nextInt(2)) { implicit scope => x =>
             Scope(implicit scope => (x * 2.0 + 1.0).t) * 3.0
           }
         }
