@@ -77,7 +77,7 @@ private[wick] object Padded {
   /** A tensor of the policy's layout, its elements not written yet. */
   def empty(op: String, shape: Array[Long], options: STenOptions)(implicit scope: Scope): STen = {
     val (padding, strides, offset, total) = placed(op, shape, options)
-    val raw = Native.padded(options.dtype.number, shape, strides, offset, total)
+    val raw = Native.padded(Device.code(op, options.padding(PaddingPolicy.None)), shape, strides, offset, total)
     STen.own(raw, shape, Frame.of(null, padding, options.onShort))
   }
 
@@ -100,13 +100,6 @@ private[wick] object Padded {
       case manual: PaddingPolicy.Manual =>
         (measured(op, shape, manual), manual.strides.toArray, manual.offset, manual.total)
     }
-<<<<<<< HEAD
-    val code = Device.code(op, options.padding(PaddingPolicy.None))
-    val raw = Native.padded(code, shape, strides, offset, total)
-    STen.own(raw, shape, Frame.of(null, padding, options.onShort))
-  }
-=======
->>>>>>> main
 
   private def fail(op: String, shape: Array[Long], text: String) =
     throw new ShapeException(s"$op: ${shape.mkString("[", ", ", "]")}: $text")

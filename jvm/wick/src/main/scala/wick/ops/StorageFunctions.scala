@@ -16,7 +16,7 @@ private[wick] trait StorageFunctions {
   private def imported[S: Sc](options: STenOptions): Int = {
     if (options.device != CPU)
       throw new DeviceException(s"import: ${options.device}: the memory is the processor's: copy the tensor with to")
-    STen.dense("import", options)
+    STen.dense("import", options.padding(PaddingPolicy.None))
   }
 
   /** A tensor over a direct buffer's bytes from its position to its limit, which are not copied: what
@@ -31,11 +31,7 @@ private[wick] trait StorageFunctions {
       shape: Seq[Long],
       options: STenOptions = STen.fOptions
   ): STen = {
-<<<<<<< HEAD
     val dtype = imported(options)
-=======
-    val dtype = STen.dense("import", options.padding(PaddingPolicy.None))
->>>>>>> main
     if (buffer == null) throw new ShapeException(s"import: ${options.dtype} $shape: the buffer is null")
     if (options.dtype.size > 1 && buffer.order != ByteOrder.nativeOrder)
       throw new DTypeException(
@@ -57,13 +53,8 @@ private[wick] trait StorageFunctions {
       giver: AnyRef,
       readOnly: Boolean = false
   ): STen = {
-<<<<<<< HEAD
     val dtype = imported(options)
-    STen.own(Native.importAddress(address, bytes, dtype, shape.toArray, readOnly, giver))
-=======
-    val dtype = STen.dense("import", options.padding(PaddingPolicy.None))
     own(shape, options)(Native.importAddress(address, bytes, dtype, _, readOnly, giver))
->>>>>>> main
   }
 
   private def own[S: Sc](shape: Seq[Long], options: STenOptions)(memory: Array[Long] => Long): STen =
