@@ -50,38 +50,26 @@ public final class Native {
 
   // handles and memory
   public static native void release(long a);
-
   public static native void releaseAll(long[] handles, int count);
 
   /** As {@link #releaseAll} without the array; what is no live handle is passed over. */
   public static native void releaseFew(long a, long b, long c, long d);
-
   public static native boolean isLive(long a);
 
   /** A second handle of the same elements. */
   public static native long alias(long a);
-
   public static native long[] shape(long a);
-
   public static native long[] strides(long a);
-
   public static native long storageOffset(long a);
-
   public static native boolean sharesStorage(long a, long b);
-
   public static native boolean isContiguous(long a);
 
   /** Fills live bytes, peak bytes, live tensors, cached bytes, cap, tensors ever made, ever freed. */
   public static native void memory(long[] out);
-
   public static native void resetPeak();
-
   public static native void setCap(long bytes);
-
   public static native void trim();
-
   public static native int threads();
-
   public static native void setThreads(int n);
 
   /** One of baseline, avx2, avx512. */
@@ -91,7 +79,6 @@ public final class Native {
   // the device's number above the low byte of their dtype.
   /** The number of a simulated device, which is made when it is first asked for. */
   public static native int simDevice(int index);
-
   public static native int deviceOf(long a);
 
   /** A new tensor on a device. */
@@ -111,7 +98,6 @@ public final class Native {
 
   /** Bytes in row-major order. */
   public static native void hostRead(long a, byte[] out);
-
   public static native void hostWrite(long a, byte[] from);
 
   /**
@@ -125,19 +111,15 @@ public final class Native {
 
   /** A handle of an event, which is no tensor's. */
   public static native long queueEvent(int device, boolean upload);
-
   public static native void queueWait(int device, boolean upload, long event);
-
   public static native boolean eventDone(long event);
 
   /** {@code nanos} negative: without a limit. */
   public static native boolean eventWait(long event, long nanos);
-
   public static native void eventRelease(long event);
 
   /** 0: the machine's. */
   public static native int newContext(int threads, long cap);
-
   public static native void closeContext(int number);
 
   /**
@@ -154,7 +136,6 @@ public final class Native {
 
   /** {@code bridge}: a {@link SchedulerBridge}, or null. */
   public static native void setScheduler(int number, Object bridge);
-
   public static native void setKernelFolder(int number, String path);
 
   /** Runs the next part of an operation; false where none is left. */
@@ -169,37 +150,24 @@ public final class Native {
 
   // arrays; the array's length must equal the product of the shape
   public static native long fromDoubles(double[] data, long[] shape);
-
   public static native long fromFloats(float[] data, long[] shape);
-
   public static native long fromLongs(long[] data, long[] shape);
-
   public static native long fromInts(int[] data, long[] shape);
-
   public static native long fromShorts(short[] data, long[] shape);
 
   /** {@code dtype}: i8, u8. */
   public static native long fromBytes(byte[] data, long[] shape, int dtype);
-
   public static native long fromBooleans(boolean[] data, long[] shape);
 
   /** Raw half-precision bits; {@code dtype}: f16, bf16. */
   public static native long fromHalfBits(short[] data, long[] shape, int dtype);
-
   public static native void toDoubles(long a, double[] out);
-
   public static native void toFloats(long a, float[] out);
-
   public static native void toLongs(long a, long[] out);
-
   public static native void toInts(long a, int[] out);
-
   public static native void toShorts(long a, short[] out);
-
   public static native void toBytes(long a, byte[] out);
-
   public static native void toBooleans(long a, boolean[] out);
-
   public static native void toHalfBits(long a, short[] out);
 
   /** The one element as a double (any dtype); error where numel is not 1. */
@@ -210,16 +178,13 @@ public final class Native {
 
   // creation
   public static native long full(int dtype, long[] shape, int kind, long bits);
-
   public static native long empty(int dtype, long[] shape);
-
   public static native long eye(int dtype, long n, long m);
 
   public static native long arange(
       int dtype, int kind, long startBits, long endBits, long stepBits);
 
   public static native long linspace(int dtype, double start, double end, long steps);
-
   public static native void fill(long a, int kind, long bits);
 
   /** {@code value}: a tensor without dimensions. */
@@ -232,7 +197,6 @@ public final class Native {
 
   /** Fills seed and offset of the default generator. */
   public static native void generatorState(long[] out);
-
   public static native void setGeneratorState(long seed, long offset);
 
   /** The seed of an independent sequence; takes one step. */
@@ -260,7 +224,6 @@ public final class Native {
 
   // elementwise
   public static native long unary(int op, long a, double p0, double p1, double p2, long out);
-
   public static native long binary(int op, long a, long b, int alphaKind, long alphaBits, long out);
 
   /** One operand a number; {@code reversed}: the number is the left operand. */
@@ -269,7 +232,6 @@ public final class Native {
 
   /** where addcmul addcdiv lerp clamp: a missing operand (clamp's bounds) is 0; kind, bits: value or weight. */
   public static native long ternary(int op, long a, long b, long c, int kind, long bits, long out);
-
   public static native long cast(long a, int dtype);
 
   /** dst takes src's values, cast and broadcast. */
@@ -294,9 +256,7 @@ public final class Native {
 
   /** view reshape expand permute flip roll repeat movedim as_strided ... with a list of numbers. */
   public static native long viewList(int op, long a, long[] list);
-
   public static native long cat(long[] tensors, long dim, long out);
-
   public static native long stack(long[] tensors, long dim, long out);
 
   // products: mm bmm matmul mv dot inner outer
@@ -346,7 +306,6 @@ public final class Native {
       long a, long[] indices, long source, boolean accumulate, boolean inPlace);
 
   public static native long maskedFill(long a, long mask, int kind, long bits, boolean inPlace);
-
   public static native long oneHot(long a, long classes);
 
   /** Index tuples of what is not zero, one a row. */
@@ -358,9 +317,7 @@ public final class Native {
   // sorting and selection; results: values and places, which are i64. NaN counts as greatest
   /** Stable. */
   public static native void sort(long a, long dim, boolean descending, long[] results);
-
   public static native long argsort(long a, long dim, boolean descending);
-
   public static native long sortValues(long a, long dim, boolean descending);
 
   /** With targets both are written into, and results stays as it is; else both are 0. */
@@ -376,7 +333,6 @@ public final class Native {
 
   /** kthvalue (k from 1) median nanmedian mode (family pick). */
   public static native void pick(int op, long a, long k, long dim, boolean keepDim, long[] results);
-
   public static native long median(long a, boolean skipNan);
 
   /** cummax cummin (family running). */
@@ -426,7 +382,6 @@ public final class Native {
       boolean bucketize, long sequence, long values, long sorter, boolean right, boolean i32);
 
   public static native long histc(long a, long bins, double min, double max);
-
   public static native long bincount(long a, long weights, long minLength);
 
   /** {@code repeats} 0: all {@code times}; {@code all}: of the flattened tensor. */
@@ -434,11 +389,8 @@ public final class Native {
       long a, long repeats, long times, boolean all, long dim);
 
   public static native long repeatPlaces(long repeats);
-
   public static native long cartesianProduct(long[] vectors);
-
   public static native long combinations(long a, long r, boolean again);
-
   public static native long trianglePlaces(long rows, long columns, long diagonal, boolean upper);
 
   /** A view for each vector. */
@@ -453,7 +405,6 @@ public final class Native {
       String path, long offset, long length, long[] parts, long[] results);
 
   public static native void meshgrid(long[] vectors, boolean xy, long[] results);
-
   public static native long diff(long a, long n, long dim, long before, long after);
 
   public static native long nanReduce(
@@ -468,9 +419,7 @@ public final class Native {
 
   /** Where the first element lies. */
   public static native long address(long a);
-
   public static native boolean isImported(long a);
-
   public static native boolean isReadOnly(long a);
 
   /** Throws where the tensor is read-only or elements share their place. */
@@ -481,7 +430,6 @@ public final class Native {
 
   /** What was put beside the elements, or null. */
   public static native Object annotation(long a);
-
   public static native void annotate(long a, Object value);
 
   /** The whole of a direct buffer, which stays reachable while a tensor sees it. */
@@ -493,7 +441,6 @@ public final class Native {
       long address, long bytes, int dtype, long[] shape, boolean readOnly, Object giver);
 
   public static native void memcpy(long dst, long src);
-
   public static native double dotDouble(long a, long b);
 
   /** Fills the array from place {@code from} of the row-major order on. */
@@ -501,7 +448,6 @@ public final class Native {
 
   /** Bytes of elements in row-major order, from byte {@code from} on. */
   public static native void readBytes(long a, long from, byte[] out, int length);
-
   public static native void writeBytes(long a, long from, byte[] data, int length);
 
   // pipelines
@@ -523,35 +469,27 @@ public final class Native {
 
   /** Block, offset and bytes of each intermediate. */
   public static native long[] pipelinePlaces(long pipeline);
-
   public static native void pipelineClose(long pipeline);
 
   // memory managers
   public static native long manager(int planner, boolean wipe);
-
   public static native int managerGroup(long manager);
 
   /** Begins a life; its number. */
   public static native int managerManage(long manager, int group, long bytes, long align);
-
   public static native void managerEnd(long manager, int group, int managed);
-
   public static native void managerPopulate(long manager, int pools);
 
   /** Bytes, alignment and owners of each block of a pool. */
   public static native long[] managerBlocks(long manager);
-
   public static native void managerClear(long manager);
-
   public static native void managerClose(long manager);
-
   public static native long lease(long manager, long nanos);
 
   public static native long leaseTensor(
       long manager, long lease, int group, int managed, int dtype, long[] shape);
 
   public static native void leaseWipe(long lease);
-
   public static native void leaseRelease(long lease);
 
   // neural operations
@@ -572,7 +510,6 @@ public final class Native {
       int op, long a, long[] numbers, double[] factors, long[] results);
 
   public static native long imageRead(String path);
-
   public static native void imageWrite(String path, long a);
 
   /** Elements not written yet, in a storage of {@code total} elements. */
@@ -596,26 +533,15 @@ public final class Native {
 
   // rows of the last dimension from an index on, in the array's type
   public static native void rowDoubles(long a, long[] at, long step, int count, double[] row);
-
   public static native void rowFloats(long a, long[] at, long step, int count, float[] row);
-
   public static native void rowLongs(long a, long[] at, long step, int count, long[] row);
-
   public static native void rowInts(long a, long[] at, long step, int count, int[] row);
-
   public static native void rowShorts(long a, long[] at, long step, int count, short[] row);
-
   public static native void rowBytes(long a, long[] at, long step, int count, byte[] row);
-
   public static native void setRowDoubles(long a, long[] at, long step, int count, double[] row);
-
   public static native void setRowFloats(long a, long[] at, long step, int count, float[] row);
-
   public static native void setRowLongs(long a, long[] at, long step, int count, long[] row);
-
   public static native void setRowInts(long a, long[] at, long step, int count, int[] row);
-
   public static native void setRowShorts(long a, long[] at, long step, int count, short[] row);
-
   public static native void setRowBytes(long a, long[] at, long step, int count, byte[] row);
 }
