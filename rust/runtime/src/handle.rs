@@ -2,18 +2,24 @@
 //! out and never followed. A call pins what it uses; closing a tensor that another call may use
 //! frees it when that call has ended.
 //!
-//! A pin writes nothing that threads share but the record of its thread (`reader`). Closing asks the
+//! A pin writes nothing that threads share but the record of its thread. Closing asks the
 //! records of all threads only for what another thread than its maker has ever used.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::reader::{self, Reader, Turn};
 use crate::slots::Slots;
+use claim::Claim;
+use reader::{Reader, Turn};
+
+mod claim;
+mod reader;
+mod sync;
+mod thread;
 
 const SLOT_BITS: u32 = 26;
 const TAG_BITS: u32 = 4;
@@ -22,14 +28,8 @@ const TAG_BITS: u32 = 4;
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = (SLOT_BITS as usize) - 9;
 
-const LIVE: u64 = 1 << 31;
-/// Another thread than the owner has found the value.
-const SHARED: u64 = 1 << 30;
-const OWNER: u64 = SHARED - 1;
-
 struct Slot<T> {
-    /// Generation in the upper half; LIVE, SHARED and the owner, the reader that made it, below.
-    state: AtomicU64,
+    claim: Claim,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -96,7 +96,7 @@ impl<T> Table<T> {
         if self.chunks[chunk].load(Acquire).is_null() {
             let slots: Box<[Slot<T>]> = (0..FIRST_CHUNK << chunk)
                 .map(|_| Slot {
-                    state: AtomicU64::new(1 << 32),
+                    claim: Claim::default(),
                     value: UnsafeCell::new(MaybeUninit::uninit()),
                 })
                 .collect();
@@ -115,10 +115,9 @@ impl<T> Table<T> {
                 self.slot(index)?
             }
         };
-        let generation = slot.state.load(Acquire) >> 32;
-        // SAFETY: a free slot is ours alone until its state says LIVE.
+        // SAFETY: a free slot is ours alone until it is published.
         unsafe { (*slot.value.get()).write(value) };
-        slot.state.store(generation << 32 | LIVE | u64::from(reader::own().id()), Release);
+        let generation = slot.claim.publish(thread::own());
         Some(
             (generation << (SLOT_BITS + TAG_BITS)) as i64
                 | (index << TAG_BITS) as i64
@@ -137,27 +136,15 @@ impl<T> Table<T> {
     #[inline]
     pub fn pin(&self, handle: i64) -> Option<Pinned<'_, T>> {
         let (slot, _, generation) = self.find(handle)?;
-        let reader = reader::own();
+        let reader = thread::own();
         reader.enter();
-        let mut state = slot.state.load(SeqCst);
-        loop {
-            if state >> 32 != generation || state & LIVE == 0 {
-                self.leave(reader);
-                return None;
-            }
-            if state & SHARED != 0 || state & OWNER == u64::from(reader.id()) {
-                // SAFETY: the slot was live after this call had begun, so whoever closes it waits
-                // for the call: a stranger asks all records, and so does the owner of a slot that
-                // is shared.
-                let value = unsafe { (*slot.value.get()).assume_init_ref() };
-                return Some(Pinned { value, table: self, reader });
-            }
-            // Once for each handle that changes hands.
-            match slot.state.compare_exchange(state, state | SHARED, SeqCst, SeqCst) {
-                Ok(_) => state |= SHARED,
-                Err(now) => state = now,
-            }
+        if !slot.claim.find(generation, reader) {
+            self.leave(reader);
+            return None;
         }
+        // SAFETY: it was found in a call, which it outlives.
+        let value = unsafe { (*slot.value.get()).assume_init_ref() };
+        Some(Pinned { value, table: self, reader })
     }
 
     /// Ends a pin; the last one of a call sees to what had to wait for it.
@@ -170,10 +157,7 @@ impl<T> Table<T> {
 
     /// Whether a handle still stands for a value.
     pub fn is_live(&self, handle: i64) -> bool {
-        self.find(handle).is_some_and(|(slot, _, generation)| {
-            let state = slot.state.load(Acquire);
-            state >> 32 == generation && state & LIVE != 0
-        })
+        self.find(handle).is_some_and(|(slot, _, generation)| slot.claim.is_live(generation))
     }
 
     /// Closes a handle; false where it was closed before. The value goes with the last call that
@@ -183,18 +167,8 @@ impl<T> Table<T> {
         let Some((slot, index, generation)) = self.find(handle) else {
             return false;
         };
-        let mut state = slot.state.load(Relaxed);
-        loop {
-            if state >> 32 != generation || state & LIVE == 0 {
-                return false;
-            }
-            match slot.state.compare_exchange(state, state & !LIVE, SeqCst, Relaxed) {
-                Ok(_) => break,
-                Err(now) => state = now,
-            }
-        }
-        let own = reader::own();
-        let alone = state & SHARED == 0 && state & OWNER == u64::from(own.id());
+        let own = thread::own();
+        let Some(alone) = slot.claim.close(generation, own) else { return false };
         if alone && own.call().is_none() {
             self.reclaim(slot, index);
         } else {
@@ -205,7 +179,7 @@ impl<T> Table<T> {
 
     #[cold]
     fn close_shared(&self, slot: &Slot<T>, index: u32) {
-        let calls: Vec<Turn> = reader::all().filter_map(Reader::call).collect();
+        let calls = thread::calls();
         if calls.is_empty() {
             return self.reclaim(slot, index);
         }
@@ -240,14 +214,11 @@ impl<T> Table<T> {
 
     #[inline]
     fn reclaim(&self, slot: &Slot<T>, index: u32) {
-        let generation = slot.state.load(Relaxed) >> 32;
         // SAFETY: it is closed and every call that may have found it before has ended, so this
         // thread alone has the value.
         let value = unsafe { (*slot.value.get()).assume_init_read() };
-        // A generation never comes back: a slot that has used them all is retired.
-        let last = generation == u32::MAX as u64;
-        slot.state.store(if last { 0 } else { (generation + 1) << 32 }, Release);
-        self.slots.give((!last).then_some(index));
+        let again = slot.claim.free();
+        self.slots.give(again.then_some(index));
         drop(value);
     }
 
@@ -274,7 +245,7 @@ impl<T> Drop for Table<T> {
             unsafe {
                 let slots = std::ptr::slice_from_raw_parts_mut(start, FIRST_CHUNK << chunk);
                 for slot in &mut *slots {
-                    if slot.state.load(Acquire) & LIVE != 0 {
+                    if slot.claim.is_live_now() {
                         slot.value.get_mut().assume_init_drop();
                     }
                 }

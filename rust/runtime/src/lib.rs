@@ -11,7 +11,6 @@ pub mod ops;
 mod parts;
 pub mod plan;
 mod pool;
-mod reader;
 pub mod scheduler;
 mod slots;
 pub mod storage;

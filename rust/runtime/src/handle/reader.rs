@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+
+use super::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
 /// One thread's record; used again by another thread when that one has ended.
 pub struct Reader {
@@ -54,6 +55,11 @@ impl Reader {
         depth == 0
     }
 
+    /// Gives the record back, when its thread ends.
+    pub fn give_back(&self) {
+        self.taken.store(false, Release);
+    }
+
     /// The call that its thread is in.
     #[inline]
     pub fn call(&'static self) -> Option<Turn> {
@@ -73,13 +79,15 @@ pub struct Readers {
     count: AtomicU32,
 }
 
-impl Readers {
-    pub const fn new() -> Readers {
+impl Default for Readers {
+    fn default() -> Readers {
         Readers { first: AtomicPtr::new(null_mut()), count: AtomicU32::new(0) }
     }
+}
 
+impl Readers {
     /// The records, also of threads that have ended.
-    pub fn all(&self) -> impl Iterator<Item = &'static Reader> {
+    fn all(&self) -> impl Iterator<Item = &'static Reader> {
         let mut at = self.first.load(Acquire);
         std::iter::from_fn(move || {
             // SAFETY: records are leaked boxes, whole before the list shows them.
@@ -87,6 +95,11 @@ impl Readers {
             at = reader.next;
             Some(reader)
         })
+    }
+
+    /// The calls that are in progress.
+    pub fn calls(&self) -> Vec<Turn> {
+        self.all().filter_map(Reader::call).collect()
     }
 
     /// A record for a thread.
@@ -108,42 +121,4 @@ impl Readers {
             unsafe { &*new }
         })
     }
-}
-
-static READERS: Readers = Readers::new();
-
-thread_local! {
-    static OWN: Cell<Option<&'static Reader>> = const { Cell::new(None) };
-    static END: End = const { End };
-}
-
-/// Gives the thread's record back when the thread ends.
-struct End;
-
-impl Drop for End {
-    fn drop(&mut self) {
-        if let Some(reader) = OWN.take() {
-            reader.taken.store(false, Release);
-        }
-    }
-}
-
-/// This thread's record.
-#[inline]
-pub fn own() -> &'static Reader {
-    OWN.get().unwrap_or_else(first_call)
-}
-
-#[cold]
-fn first_call() -> &'static Reader {
-    let reader = READERS.take();
-    OWN.set(Some(reader));
-    // A thread that is ending keeps its record for good.
-    let _ = END.try_with(|_| {});
-    reader
-}
-
-/// The records of all threads.
-pub fn all() -> impl Iterator<Item = &'static Reader> {
-    READERS.all()
 }
