@@ -143,7 +143,8 @@ pub fn operation_or<T: Default>(
     boundary_or(env, || pipeline::perform(dense), sparse)
 }
 
-/// As [`operation`] for several results, whose handles go into a long[].
+/// As [`operation`] for several results, whose handles go into a long[]; it may be null where there are
+/// none.
 pub fn operation_all(
     env: EnvUnowned,
     results: &JLongArray,
@@ -152,6 +153,9 @@ pub fn operation_all(
     let inner = same(&env);
     boundary(env, || {
         let handles = pipeline::perform(move || runtime().own_all(body()?))?;
+        if handles.is_empty() {
+            return Ok(());
+        }
         write_longs(&inner, results, &handles)
             .inspect_err(|_| handles.iter().for_each(|h| runtime().close(*h)))
     })

@@ -225,6 +225,15 @@ impl Runtime {
         Ok(handle)
     }
 
+    /// Frees what was closed during calls that have ended, and that none of them has seen to.
+    pub fn collect(&self) {
+        self.pipelines.collect();
+        self.managers.collect();
+        self.leases.collect();
+        self.devices.events.collect();
+        self.tensors.collect();
+    }
+
     /// Closes a handle.
     #[inline]
     pub fn close(&self, handle: i64) {

@@ -113,7 +113,7 @@ fn is_contiguous(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
 
 fn memory<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {
     let rt = runtime();
-    rt.tensors.collect();
+    rt.collect();
     let m = rt.ctx.allocator().memory();
     let (made, freed) = rt.tensors.counts();
     let values = [

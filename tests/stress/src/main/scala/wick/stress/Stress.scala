@@ -31,6 +31,8 @@ final class World {
   def close(): Unit = {
     for (i <- 0 until scopes.length) scopes.get(i).release()
     for (i <- 0 until pipelines.length) Option(pipelines.get(i)).foreach(_.close())
+    // Copies that are under way hold what they copy.
+    for (i <- 0 to 1) Context.default.sync(Device.Sim(i))
   }
 }
 
