@@ -82,6 +82,9 @@ struct Recording {
     storages: Vec<Option<u32>>,
     last_uses: Vec<usize>,
     trace: Vec<Event>,
+    /// Whether a body runs, and whether tensors came from anywhere else.
+    performing: bool,
+    foreign: bool,
 }
 
 /// A step and the part of the trace that it made.
@@ -203,9 +206,15 @@ pub fn perform<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Resul
 
 #[cold]
 fn remember<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T> {
-    let Some(first) = recording(|r| r.forms.len()) else { return body() };
+    let begun = recording(|r| {
+        r.performing = true;
+        r.forms.len()
+    });
+    let Some(first) = begun else { return body() };
     let begin = trace::recorded_events();
-    let value = body()?;
+    let value = body();
+    recording(|r| r.performing = false);
+    let value = value?;
     recording(|r| {
         let (body, last): (Body, _) = (Box::new(move || body().map(drop)), r.forms.len());
         let step = Step { body, first, last, done: Vec::new() };
@@ -259,7 +268,10 @@ pub fn keep(t: &Tensor) -> Option<Result<i64>> {
 #[cold]
 pub fn made(handle: i64, t: &Tensor) {
     let storage = trace::recorded_index(t);
-    recording(|r| r.push(handle, Form::of(t), storage));
+    recording(|r| {
+        r.foreign |= !r.performing;
+        r.push(handle, Form::of(t), storage);
+    });
 }
 
 /// Notes that a step uses a handle.
@@ -301,6 +313,8 @@ pub fn record(inputs: &[i64]) -> Result<()> {
         storages: Vec::new(),
         last_uses: Vec::new(),
         trace: Vec::new(),
+        performing: false,
+        foreign: false,
     };
     for handle in inputs {
         let t = rt.look(OP, *handle)?;
@@ -340,6 +354,11 @@ pub fn finish(outputs: &[i64], strategy: Strategy, pools: usize, wipe: bool) -> 
     let rt = runtime();
     for handle in &recording.open {
         rt.close(*handle);
+    }
+    if recording.foreign {
+        return Err(refused(
+            "it imports, reads or copies a tensor: do that before, and use it here",
+        ));
     }
     let number = |handle: &i64| {
         let number = recording.numbers.get(handle).copied();

@@ -180,6 +180,7 @@ class PipelineSuite extends CleanSuite {
       assert(message(implicit scope => x => { x.sum.toDoubleArray; x }).contains("to array"))
       assert(message(_ => x => { Pipeline.of(x)(implicit scope => y => y.exp); x }).contains("already"))
       assert(message(_ => _ => x).contains("was not made by it"))
+      assert(message(implicit scope => x => x + x.to(Device.Sim(0)).to(CPU)).contains("copies a tensor"))
       val why = new RuntimeException("mine")
       assertEquals(intercept[RuntimeException](Pipeline.of(x)(_ => _ => throw why)), why)
       assert(intercept[IllegalStateException](Pipeline.of(

@@ -119,6 +119,14 @@ object PlannedInference {
     (Wick.memory.peakBytes - before.liveBytes, Wick.memory.made - before.made)
   }
 
+  /** Nanoseconds that an operation of a plan takes which has next to nothing to compute. */
+  private def perOperation[S: Sc]: Double = {
+    val (x, out) = (STen.ones(Seq(10), STen.fOptions), STen.zeros(Seq(10), STen.fOptions))
+    val sums = Pipeline.of(x)(implicit scope => x => Iterator.iterate(x)(_ + x).drop(64).next())
+    try micros(sums.into(out)(x)) * 1e3 / 64
+    finally sums.close()
+  }
+
   private def throughput(threads: Int, runs: Int)(f: => Unit): Double = {
     val pool = Executors.newFixedThreadPool(threads)
     try {
@@ -182,6 +190,7 @@ object PlannedInference {
         s"a pool             ${report.poolBytes} bytes for ${report.intermediateBytes} bytes of intermediates" +
           f" (${100.0 * report.poolBytes / report.intermediateBytes}%.0f %%), at least ${report.peakBytes}"
       )
+      println(f"an operation       ${perOperation}%.0f ns planned (64 additions of 10 numbers)")
       for (threads <- Seq(1, 2, 4))
         println(f"$threads callers, 2 pools ${throughput(threads, 4000)(callAlone(plan, x))}%.0f images/s")
       println(s"runs ${plan.report.runs}, astray ${plan.report.astray}")
