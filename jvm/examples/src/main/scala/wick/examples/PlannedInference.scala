@@ -120,7 +120,7 @@ object PlannedInference {
   }
 
   /** Nanoseconds that an operation of a plan takes which has next to nothing to compute. */
-  private def perOperation[S: Sc]: Double = {
+  private def perOperation(implicit scope: Scope): Double = {
     val (x, out) = (STen.ones(Seq(10), STen.fOptions), STen.zeros(Seq(10), STen.fOptions))
     val sums = Pipeline.of(x)(implicit scope => x => Iterator.iterate(x)(_ + x).drop(64).next())
     try micros(sums.into(out)(x)) * 1e3 / 64
