@@ -2,7 +2,7 @@
 
 use jni::EnvUnowned;
 use jni::objects::{JDoubleArray, JLongArray};
-use jni::sys::{jarray, jsize};
+use jni::sys::{jarray, jint, jsize};
 use wick_core::Bool;
 use wick_runtime::{Error, Result, Tensor};
 
@@ -123,6 +123,14 @@ pub fn length(env: &EnvUnowned, array: jarray) -> Result<usize> {
     Ok(unsafe { ((**env).v1_1.GetArrayLength)(env, array) } as usize)
 }
 
+/// As many elements as are wanted, where the array has them.
+pub fn room(env: &EnvUnowned, array: jarray, count: jint) -> Result<usize> {
+    let length = length(env, array)?;
+    let wanted = usize::try_from(count).ok().filter(|n| *n <= length);
+    wanted
+        .ok_or_else(|| Error::internal(format!("{count} elements of an array of {length}").into()))
+}
+
 /// The numbers of a short long[].
 pub fn longs(env: &EnvUnowned, array: &JLongArray) -> Result<Longs> {
     let raw = array.as_raw();
@@ -212,6 +220,11 @@ pub fn write_longs(env: &EnvUnowned, array: &JLongArray, values: &[i64]) -> Resu
 /// Writes handles for new tensors to the start of a long[]; where that fails, none of them lives on.
 pub fn give_all(env: &EnvUnowned, array: &JLongArray, tensors: Vec<Tensor>) -> Result<()> {
     let rt = runtime();
-    let handles = rt.own_all(tensors.into_iter().map(Some).collect())?;
-    write_longs(env, array, &handles).inspect_err(|_| handles.iter().for_each(|h| rt.close(*h)))
+    write_handles(env, array, &rt.own_all(tensors.into_iter().map(Some).collect())?)
+}
+
+/// Writes new handles to the start of a long[]; where that fails, they are closed.
+pub fn write_handles(env: &EnvUnowned, array: &JLongArray, handles: &[i64]) -> Result<()> {
+    let close = |_: &Error| handles.iter().for_each(|h| runtime().close(*h));
+    write_longs(env, array, handles).inspect_err(close)
 }

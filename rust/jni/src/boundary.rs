@@ -13,7 +13,7 @@ use wick_runtime::device::{self, Accesses};
 use wick_runtime::error::Kind;
 use wick_runtime::{Error, Tensor};
 
-use crate::array::{same, write_longs};
+use crate::array::{same, write_handles};
 use crate::pipeline;
 use crate::runtime::runtime;
 
@@ -156,8 +156,7 @@ pub fn operation_all(
         if handles.is_empty() {
             return Ok(());
         }
-        write_longs(&inner, results, &handles)
-            .inspect_err(|_| handles.iter().for_each(|h| runtime().close(*h)))
+        write_handles(&inner, results, &handles)
     })
 }
 

@@ -88,7 +88,8 @@ fn strides<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
     boundary_env(env, |env| long_array(env, runtime().look("stride", a)?.layout().strides()))
 }
 
-fn long_array<'l>(env: &mut Env<'l>, numbers: &[i64]) -> Result<JLongArray<'l>, Failure> {
+/// A new long[].
+pub fn long_array<'l>(env: &mut Env<'l>, numbers: &[i64]) -> Result<JLongArray<'l>, Failure> {
     let array = env.new_long_array(numbers.len())?;
     array.set_region(env, 0, numbers)?;
     Ok(array)

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use jni::objects::{JClass, JLongArray};
 use jni::sys::{jboolean, jint, jlong};
-use jni::{Env, EnvUnowned, NativeMethod, native_method};
+use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::error::Kind;
 use wick_runtime::handle::{Pinned, Table};
 use wick_runtime::plan::{Lease, Managed, Manager, PoolSet, Strategy};
 use wick_runtime::{Error, Result};
 
+use super::handle::long_array;
 use crate::array::longs;
 use crate::boundary::{boundary, boundary_env};
 use crate::runtime::{dtype, no_op, runtime};
@@ -91,13 +92,11 @@ fn manager_populate(env: EnvUnowned, _: JClass, manager: jlong, pools: jint) {
 }
 
 fn manager_blocks<'l>(env: EnvUnowned<'l>, _: JClass<'l>, manager: jlong) -> JLongArray<'l> {
-    boundary_env(env, |env: &mut Env| {
+    boundary_env(env, |env| {
         let blocks = of(manager, |m| Ok(m.blocks()))?;
         let each = |b: &wick_runtime::plan::Owner| [b.bytes, b.align, b.owners].map(|n| n as i64);
         let numbers: Vec<i64> = blocks.iter().flat_map(each).collect();
-        let array = env.new_long_array(numbers.len())?;
-        array.set_region(env, 0, &numbers)?;
-        Ok(array)
+        long_array(env, &numbers)
     })
 }
 

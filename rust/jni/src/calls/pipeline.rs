@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use jni::objects::{JClass, JLongArray};
 use jni::sys::{jboolean, jint, jlong};
-use jni::{Env, EnvUnowned, NativeMethod, native_method};
+use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_runtime::plan::Strategy;
 use wick_runtime::{Error, Result, Tensor};
 
+use super::handle::long_array;
 use crate::array::{all_longs, give_all, same, write_longs};
 use crate::boundary::{boundary, boundary_env};
 use crate::pipeline::{self, Pipeline};
@@ -93,12 +94,7 @@ fn pipeline_report<'l>(env: EnvUnowned<'l>, _: JClass<'l>, pipeline: jlong, out:
 }
 
 fn pipeline_places<'l>(env: EnvUnowned<'l>, _: JClass<'l>, pipeline: jlong) -> JLongArray<'l> {
-    boundary_env(env, |env: &mut Env| {
-        let places = get(pipeline)?.places();
-        let array = env.new_long_array(places.len())?;
-        array.set_region(env, 0, &places)?;
-        Ok(array)
-    })
+    boundary_env(env, |env| long_array(env, &get(pipeline)?.places()))
 }
 
 fn pipeline_close(env: EnvUnowned, _: JClass, pipeline: jlong) {

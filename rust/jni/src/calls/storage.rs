@@ -10,7 +10,7 @@ use wick_runtime::device;
 use wick_runtime::ops::promote::check_writable;
 use wick_runtime::ops::storage;
 
-use crate::array::{Primitive, fill_doubles, length, longs, same, write_longs};
+use crate::array::{Primitive, fill_doubles, longs, room, same, write_longs};
 use crate::boundary::{Failure, boundary, boundary_env, operation};
 use crate::pipeline;
 use crate::runtime::{dtype, runtime};
@@ -208,7 +208,7 @@ fn read_bytes<'l>(
     boundary(env, || {
         pipeline::refuse("bytes", pipeline::READS)?;
         let x = runtime().pin_host("bytes", a)?;
-        let count = room(&inner, &out, count)?;
+        let count = room(&inner, out.as_raw(), count)? as jsize;
         let bytes = storage::bytes("bytes", &x, from, count as i64)?;
         // SAFETY: so many bytes of a live array and of a pinned tensor.
         unsafe { i8::set(&inner, out.as_raw(), bytes.cast(), count) };
@@ -229,19 +229,10 @@ fn write_bytes<'l>(
     boundary(env, || {
         pipeline::refuse("bytes", pipeline::READS)?;
         let x = runtime().pin_host("bytes", a)?;
-        let count = room(&inner, &data, count)?;
+        let count = room(&inner, data.as_raw(), count)? as jsize;
         let bytes = storage::bytes_mut("bytes", &x, from, count as i64)?;
         // SAFETY: so many bytes of a live array and of a pinned tensor.
         unsafe { i8::get(&inner, data.as_raw(), bytes.cast(), count) };
         Ok::<_, Error>(())
     })
-}
-
-/// As many bytes as are wanted, where the array has them.
-fn room(env: &EnvUnowned, array: &JByteArray, count: jint) -> wick_runtime::Result<jsize> {
-    let length = length(env, array.as_raw())? as jsize;
-    if count < 0 || count > length {
-        return Err(Error::internal(format!("{count} bytes of an array of {length}").into()));
-    }
-    Ok(count)
 }

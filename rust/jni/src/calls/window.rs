@@ -15,7 +15,7 @@ use wick_runtime::ops::window::{
 use wick_runtime::{Error, Result, Tensor};
 
 use super::image::{edges, filter};
-use crate::array::{Primitive, all_longs, length, longs, longs_some, same, write_longs};
+use crate::array::{Primitive, all_longs, longs, longs_some, room, same, write_longs};
 use crate::boundary::boundary;
 use crate::runtime::{Pin, no_op, runtime};
 
@@ -59,8 +59,7 @@ fn split(all: &[Pin], inputs: usize) -> Result<(Vec<&Tensor>, Vec<&Tensor>)> {
 }
 
 fn pins(env: &EnvUnowned, operands: &JLongArray) -> Result<Vec<Pin>> {
-    let rt = runtime();
-    all_longs(env, operands)?.iter().map(|h| rt.pin("kernel", *h)).collect()
+    runtime().pin_all("kernel", &all_longs(env, operands)?)
 }
 
 /// Fills in the window's dimensions, border and scratch, then start, end and step of each dimension.
@@ -180,16 +179,6 @@ fn set<P: Primitive + Element>(
             P::get_at(env, from, first as jsize, elements.as_mut_ptr(), elements.len() as jsize)
         }
     })
-}
-
-/// Elements of a row, for which the array has room.
-fn room(env: &EnvUnowned, array: jarray, count: jint) -> Result<usize> {
-    usize::try_from(count)
-        .ok()
-        .filter(|n| length(env, array).is_ok_and(|all| *n <= all))
-        .ok_or_else(|| {
-            Error::internal(format!("an array without room for {count} elements").into())
-        })
 }
 
 macro_rules! rows {

@@ -60,12 +60,12 @@ final class WeightsManager extends AutoCloseable {
     * since; the manager keeps its result until it was released as often as acquired.
     */
   def acquire(weight: STen, transform: WeightTransform)(implicit scope: Scope): STen =
-    entry(weight, transform).use(weight, transform, 1)
+    entry(weight, transform).use(weight, transform)
 
   /** As `acquire`, without a reference of its own: the result's next user may find it gone. */
   def run(weight: STen, transform: WeightTransform)(implicit scope: Scope): STen = {
     val shared = entry(weight, transform)
-    try shared.use(weight, transform, 1)
+    try shared.use(weight, transform)
     finally drop(weight, transform, shared)
   }
 
@@ -128,7 +128,7 @@ private[wick] object WeightsManager {
     private[this] var writes = -1L
     private[this] var references = 0
 
-    def use(weight: STen, transform: WeightTransform, more: Int)(implicit scope: Scope): STen = synchronized {
+    def use(weight: STen, transform: WeightTransform)(implicit scope: Scope): STen = synchronized {
       val now = placeOf(weight)._2
       if (result == null || writes != now) {
         val made = transform(weight)(owner)
@@ -136,7 +136,7 @@ private[wick] object WeightsManager {
         result = made
         writes = now
       }
-      references += more
+      references += 1
       result.alias
     }
 
