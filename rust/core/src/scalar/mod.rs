@@ -4,6 +4,7 @@
 //! loop around them vectorises at whatever CPU level it is compiled for; the cold ones call
 //! `libm`. Each exists twice: for `f32` and `f64` with products and sums rounded apart, which every
 //! CPU can do, and for [`Fused`] with the two rounded once, for the levels that have the instruction.
+//! Some have a quick form besides, for arguments that are no special cases: see [`Quick`].
 //! Accuracy, of both, is within 2 ulp, 4 for `lgamma`, `digamma` and `erfinv`; NaN, infinities, signed
 //! zeros and denormals are as in C99 and libtorch. `tests/scalar.rs` measures both.
 

@@ -132,7 +132,7 @@ finish_power!(f64, finish_power_f64, mantissa 52, sign 1u64 << 63);
 #[inline(always)]
 fn log2_pair((k, f): (f32, f32)) -> (f32, f32) {
     const THIRD: (f32, f32) = (1.0 / 3.0, -9.934_108e-9);
-    const TWO_LOG2_E: (f32, f32) = (2.885_390_1, 3.851_926e-8);
+    const TWO_LOG2_E: (f32, f32) = (2.885_39, 3.851_926e-8);
     let d = 2.0 + f;
     let d_low = f - (d - 2.0);
     let inverse = 1.0 / d;
