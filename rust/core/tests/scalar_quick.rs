@@ -52,6 +52,9 @@ fn all_agree<T: Real>() {
     agree::<T>("log2", 0.3, |x, _| x.log2(), |x, _| x.log2());
     agree::<T>("log10", 0.3, |x, _| x.log10(), |x, _| x.log10());
     agree::<T>("log1p", 0.3, |x, _| x.log1p(), |x, _| x.log1p());
+    agree::<T>("sin", 0.3, |x, _| x.sin(), |x, _| x.sin());
+    agree::<T>("cos", 0.3, |x, _| x.cos(), |x, _| x.cos());
+    agree::<T>("tan", 0.3, |x, _| x.tan(), |x, _| x.tan());
     agree::<T>("sigmoid", 0.3, |x, _| x.sigmoid(), |x, _| x.sigmoid());
     agree::<T>("pow", 0.1, |x, y| x.pow(y), |x, y| x.pow(y));
     // Through operators, comparisons and functions that have no quick form.

@@ -468,7 +468,7 @@ fn all_cpu_levels_give_the_same_bits() {
             check_levels!(stringify!($name), &f64s, Real::$name);
         )*};
     }
-    levels!(exp exp2 expm1 ln log2 log10 log1p sin cos tan sinh cosh tanh sigmoid erf erfc sqrt rsqrt floor ceil trunc round);
+    levels!(exp exp2 expm1 ln log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid erf erfc sqrt rsqrt floor ceil trunc round);
     check_levels!("pow", &f32s, third);
     check_levels!("pow", &f64s, third);
 }

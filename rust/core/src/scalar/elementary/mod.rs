@@ -36,6 +36,8 @@ macro_rules! keys {
 keys!(f32 u32 key_normal_f32 key_within_f32);
 keys!(f64 u64 key_normal_f64 key_within_f64);
 
+pub mod arc;
+pub mod area;
 pub mod erf;
 pub mod exp;
 pub mod hyperbolic;
