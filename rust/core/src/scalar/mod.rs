@@ -373,7 +373,7 @@ real! {
     /// Inverse of the error function.
     erfinv() erf erfinv_f32 erfinv_f64;
     /// `ln |Γ(x)|`
-    lgamma() special lgamma_f32 lgamma_f64;
+    lgamma() gamma lgamma_f32 lgamma_f64 => quick_lgamma() quick_lgamma_f32 quick_lgamma_f64;
     /// Derivative of `ln Γ(x)`.
     digamma() special digamma_f32 digamma_f64;
     /// `self` to the power `y`, with the special cases of C99.
@@ -381,7 +381,7 @@ real! {
     /// Exact remainder of `self / y`, with the sign of `self`.
     fmod(y) rounding fmod_f32 fmod_f64;
     /// `√(self² + y²)` without overflow on the way.
-    hypot(y) power hypot_f32 hypot_f64;
+    hypot(y) power hypot_f32 hypot_f64 => quick_hypot(y) quick_hypot_f32 quick_hypot_f64;
     /// The magnitude of `self` with the sign of `s`.
     copysign(s) rounding copysign_f32 copysign_f64;
     /// `self * b + c`, rounded twice, or once where this type is [`Fused`].

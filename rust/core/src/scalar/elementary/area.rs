@@ -16,10 +16,14 @@ macro_rules! inverses {
         fn $arc(sinh: $t, cosh: $t, x: $t) -> $t {
             // From here on the two are one number, and their sum may be too large.
             let huge = x > $negligible;
-            let (k, m) = $split(if huge { x } else { sinh + cosh }, 1.0);
-            let k = $exponent(k) * $unit + if huge { 1.0 } else { 0.0 };
+            let (field, m) = $split(if huge { x } else { sinh + cosh }, 1.0);
+            let k = $exponent(field) * $unit + if huge { 1.0 } else { 0.0 };
+            // m - 1 from the two, with few roundings.
+            let down = $t::from_bits($t::to_bits(1.0).wrapping_sub(field));
+            let f = mad!(sinh, down, mad!(cosh, down, -1.0));
+            let f = if huge { m - 1.0 } else { f };
             let near = sinh < 0.75;
-            let s = if near { sinh } else { m - 1.0 } / if near { 1.0 + cosh } else { m + 1.0 };
+            let s = if near { sinh } else { f } / if near { 1.0 + cosh } else { 2.0 + f };
             let z = s * s;
             // Near 0, 2s = sinh - sinh·s², so that little is rounded.
             let lead = if near { -sinh * z } else { mad!(k, $ln2.1, 2.0 * s) };
@@ -52,7 +56,11 @@ macro_rules! inverses {
             // The bits of a number are nearly its logarithm.
             let k = up.to_bits().wrapping_sub(down.to_bits()).wrapping_add(HALF) & !FRACTION;
             let c = $t::from_bits($t::to_bits(1.0).wrapping_sub(k));
-            let s = mad!(a, 1.0 + c, c - 1.0) / mad!(a, c - 1.0, 1.0 + c);
+            // c·(1 + a) ∓ (1 - a), where 1 ± a is not exact by other roads.
+            let small = a < 0.5;
+            let top = if small { mad!(a, 1.0 + c, c - 1.0) } else { mad!(c, up, -down) };
+            let bottom = if small { mad!(a, c - 1.0, 1.0 + c) } else { mad!(c, up, down) };
+            let s = top / bottom;
             let z = s * s;
             let k = $exponent(k) * (0.5 * $unit);
             let y = mad!(k, $ln2.0, s + mad!(s * z, poly!(z; $($a),+), k * $ln2.1));

@@ -40,6 +40,7 @@ pub mod arc;
 pub mod area;
 pub mod erf;
 pub mod exp;
+pub mod gamma;
 pub mod hyperbolic;
 pub mod log;
 pub mod power;

@@ -90,6 +90,7 @@ fn far_tan_f32(x: f32) -> f32 {
 
 /// `a - m·unit·π` from three parts of π. Of what the subtraction of the second rounds, which is half a
 /// unit in the last place, only `$exact` keeps account, and only where that is easy to have.
+#[allow(unused_macros)]
 macro_rules! less_parts {
     ($exact:expr, $pi:expr, $a:expr, $m:expr, $unit:expr) => {{
         let near = mad!($m, -$pi[0] * $unit, $a);
@@ -115,7 +116,7 @@ macro_rules! circular {
 
         /// `sin(r + low)` for `r` from -π/2 to π/2.
         #[inline(always)]
-        fn $sine((r, low): ($t, $t)) -> $t {
+        pub fn $sine((r, low): ($t, $t)) -> $t {
             let z = r * r;
             let series = poly!(z; $($s),+);
             // Roughly the cosine.
