@@ -204,6 +204,7 @@ fn less_half_turns_f32<const EXACT: bool>(a: f32, m: f32, unit: f32) -> (f32, f3
     if_fused! {
         {
             // The first part has so few bits that the difference is exact.
+            #[allow(clippy::approx_constant)]
             const PI: [f32; 3] = [3.141_592, 6.278_329_5e-7, 1.078_060_6e-14];
             less_parts!(EXACT, PI, a, m, unit)
         } else {
