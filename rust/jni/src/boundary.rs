@@ -79,12 +79,21 @@ fn enter<T: Default, E: Into<Failure>>(
     env: EnvUnowned,
     body: impl FnOnce() -> Result<T, E> + Clone,
 ) -> T {
-    let run = || {
-        if device::others() { anywhere(body) } else { body().map_err(E::into) }
-    };
-    match catch_unwind(AssertUnwindSafe(run)) {
+    unpinned(env, || {
+        if device::others() { anywhere(body) } else { runtime().call(body).map_err(E::into) }
+    })
+}
+
+/// As [`query`] for a body that pins nothing: it is in no call, so that what it closes is freed at
+/// once.
+#[inline]
+pub fn unpinned<T: Default, E: Into<Failure>>(
+    env: EnvUnowned,
+    body: impl FnOnce() -> Result<T, E>,
+) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
-        Ok(Err(error)) => fail(env, error),
+        Ok(Err(error)) => fail(env, error.into()),
         Err(payload) => fail(env, left(payload)),
     }
 }
@@ -123,12 +132,12 @@ fn anywhere<T, E: Into<Failure>>(
     let again = body.clone();
     let first = device::attempt(|| {
         let _accesses = Accesses::begin();
-        body().map_err(E::into)
+        runtime().call(body).map_err(E::into)
     });
     match &first {
         Err(Failure::Runtime(e)) => match *e.kind() {
             Kind::Elsewhere { op, device } => {
-                device::get(op, device)?.run(op, |_| again().map_err(E::into))
+                device::get(op, device)?.run(op, |_| runtime().call(again).map_err(E::into))
             }
             _ => first,
         },
@@ -142,7 +151,7 @@ pub fn operation<T: Default>(
     env: EnvUnowned,
     body: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
 ) -> T {
-    enter(env, || pipeline::perform(body))
+    enter(env, || pipeline::perform(&body))
 }
 
 /// As [`operation`] for one that sparse tensors know, too: where `dense` finds one among its operands,
@@ -174,7 +183,7 @@ pub fn operation_all(
 ) {
     let inner = same(&env);
     enter(env, || {
-        let handles = pipeline::perform(move || runtime().own_all(body()?))?;
+        let handles = pipeline::perform(&move || runtime().own_all(body()?))?;
         if handles.is_empty() {
             return Ok(());
         }
@@ -188,9 +197,9 @@ pub fn operation_env<'local, T: Default, B>(
     read: impl FnOnce(&mut Env<'local>) -> Result<B, Failure> + Clone,
 ) -> T
 where
-    B: Fn() -> Result<T, Error> + Send + Sync + 'static,
+    B: Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
 {
-    enter_env(env, |env| Ok(pipeline::perform(read(env)?)?))
+    enter_env(env, |env| Ok(pipeline::perform(&read(env)?)?))
 }
 
 /// As [`boundary`], for the few methods that need the JNI environment itself.
@@ -221,7 +230,7 @@ fn enter_env<'local, T: Default>(
     let again = unsafe { EnvUnowned::from_raw(env.as_raw()) };
     let run = |env: &mut Env<'local>| {
         if !device::others() {
-            return body(env);
+            return runtime().call(|| body(env));
         }
         // Its operations may be run twice, its environment is the same.
         let env = std::cell::RefCell::new(env);

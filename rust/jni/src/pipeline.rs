@@ -202,8 +202,8 @@ pub fn records() -> bool {
 
 /// Does an operation, and remembers it where the thread records.
 #[inline]
-pub fn perform<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T> {
-    if busy() { remember(body) } else { body() }
+pub fn perform<T>(body: &(impl Fn() -> Result<T> + Clone + Send + Sync + 'static)) -> Result<T> {
+    if busy() { remember(body.clone()) } else { body() }
 }
 
 #[cold]
@@ -232,7 +232,7 @@ pub fn constant(t: Tensor) -> Result<i64> {
     if !records() {
         return rt.own(t);
     }
-    perform(move || rt.own(elementwise::cast(&rt.ctx, &t, t.dtype())?))
+    perform(&move || rt.own(elementwise::cast(&rt.ctx, &t, t.dtype())?))
 }
 
 /// A result that a run keeps under its number; its handle is nobody's. None outside of runs.

@@ -13,7 +13,7 @@ use wick_runtime::ops::promote::check_writable;
 use wick_runtime::{Error, Result};
 
 use crate::array::{Primitive, length, same};
-use crate::boundary::{boundary, query};
+use crate::boundary::{boundary, query, unpinned};
 use crate::runtime::runtime;
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -203,7 +203,7 @@ fn event_wait(env: EnvUnowned, _: JClass, handle: jlong, nanos: jlong) -> jboole
 }
 
 fn event_release(env: EnvUnowned, _: JClass, handle: jlong) {
-    query(env, || {
+    unpinned(env, || {
         runtime().devices.events.close(handle);
         Ok::<_, Error>(())
     })

@@ -5,7 +5,7 @@ use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, NativeMethod, native_method};
 
 use crate::array::{each_long, same, write_longs};
-use crate::boundary::{Failure, operation, query, query_env};
+use crate::boundary::{Failure, operation, query, query_env, unpinned};
 use crate::runtime::{Any, runtime};
 use wick_runtime::Error;
 
@@ -38,7 +38,7 @@ fn op_code<'l>(env: EnvUnowned<'l>, _: JClass<'l>, family: JString<'l>, name: JS
 }
 
 fn release(env: EnvUnowned, _: JClass, a: jlong) {
-    query(env, || {
+    unpinned(env, || {
         runtime().close(a);
         Ok::<_, Error>(())
     })
@@ -46,7 +46,7 @@ fn release(env: EnvUnowned, _: JClass, a: jlong) {
 
 fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, count: jint) {
     let inner = same(&env);
-    query(env, || {
+    unpinned(env, || {
         let rt = runtime();
         each_long(&inner, &handles, count.max(0) as usize, |handle| {
             rt.close(handle);
@@ -55,7 +55,7 @@ fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, 
 }
 
 fn release_few(env: EnvUnowned, _: JClass, a: jlong, b: jlong, c: jlong, d: jlong) {
-    query(env, || {
+    unpinned(env, || {
         for handle in [a, b, c, d].into_iter().filter(|h| *h > 0) {
             runtime().close(handle);
         }

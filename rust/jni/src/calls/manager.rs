@@ -13,7 +13,7 @@ use wick_runtime::{Error, Result};
 
 use super::handle::long_array;
 use crate::array::longs;
-use crate::boundary::{boundary, query, query_env};
+use crate::boundary::{boundary, query, query_env, unpinned};
 use crate::runtime::{dtype, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -105,7 +105,7 @@ fn manager_clear(env: EnvUnowned, _: JClass, manager: jlong) {
 }
 
 fn manager_close(env: EnvUnowned, _: JClass, manager: jlong) {
-    query(env, || {
+    unpinned(env, || {
         let managers = &runtime().managers;
         if managers.is_live(manager) {
             of(manager, |mut m| m.clear())?;
@@ -160,7 +160,7 @@ fn lease_wipe(env: EnvUnowned, _: JClass, lease: jlong) {
 }
 
 fn lease_release(env: EnvUnowned, _: JClass, lease: jlong) {
-    query(env, || {
+    unpinned(env, || {
         runtime().leases.close(lease);
         Ok::<_, Error>(())
     })

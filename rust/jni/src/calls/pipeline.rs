@@ -11,7 +11,7 @@ use wick_runtime::{Error, Result, Tensor};
 
 use super::handle::long_array;
 use crate::array::{all_longs, give_all, same, write_longs};
-use crate::boundary::{query, query_env};
+use crate::boundary::{query, query_env, unpinned};
 use crate::pipeline::{self, Pipeline};
 use crate::runtime::{Pin, no_op, runtime};
 
@@ -98,7 +98,7 @@ fn pipeline_places<'l>(env: EnvUnowned<'l>, _: JClass<'l>, pipeline: jlong) -> J
 }
 
 fn pipeline_close(env: EnvUnowned, _: JClass, pipeline: jlong) {
-    query(env, || {
+    unpinned(env, || {
         // Runs that are under way keep it.
         runtime().pipelines.close(pipeline);
         Ok::<_, Error>(())
