@@ -93,7 +93,12 @@ fn set_context(env: EnvUnowned, _: JClass, number: jint, what: jint, value: jlon
 }
 
 /// How many threads of the context's pool were bound.
-fn bind_threads<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jint, cores: JLongArray<'l>) -> jint {
+fn bind_threads<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    number: jint,
+    cores: JLongArray<'l>,
+) -> jint {
     let cores = all_longs(&env, &cores);
     query(env, || {
         let device = runtime().devices.get("context", number)?;

@@ -5,9 +5,9 @@ use jni::objects::{JClass, JLongArray};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_core::kernels::philox;
-use wick_runtime::{Error, Stream};
 use wick_runtime::ops::multinomial;
 use wick_runtime::ops::random::{self, Parameters, RandomOp, VariateOp};
+use wick_runtime::{Error, Stream};
 
 use crate::array::{got, longs, write_longs};
 use crate::boundary::{boundary, operation, query};

@@ -5,10 +5,10 @@ use jni::objects::{
 };
 use jni::sys::{jarray, jdouble, jint, jlong, jsize};
 use jni::{EnvUnowned, NativeMethod, native_method};
+use wick_core::kernels::image::StencilOp;
 use wick_core::ops::{BinaryOp, UnaryOp};
 use wick_core::window::MAX_DIMS;
 use wick_core::{Dim, Element, Kernel, Sides, Window};
-use wick_core::kernels::image::StencilOp;
 use wick_runtime::ops::image::{Edges, filter_into, stencil};
 use wick_runtime::ops::window::{
     Elementwise, Row, elements, elementwise_part, read_row, write_row,
@@ -16,9 +16,7 @@ use wick_runtime::ops::window::{
 use wick_runtime::{Error, Result, Tensor};
 
 use super::image::{edges, filter};
-use crate::array::{
-    Longs, Primitive, all_longs, got, longs, longs_some, room, same, write_longs,
-};
+use crate::array::{Longs, Primitive, all_longs, got, longs, longs_some, room, same, write_longs};
 use crate::boundary::{boundary, operation, query};
 use crate::runtime::{no_op, runtime};
 

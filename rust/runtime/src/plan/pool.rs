@@ -75,7 +75,8 @@ impl PoolSet {
         };
         let pool = |_| blocks.iter().map(block).collect::<Result<Pool>>();
         let free = (0..pools).map(pool).collect::<Result<Vec<_>>>()?;
-        let state = State { total: free.len(), free, holders: Vec::new(), waiting: 0, closed: false };
+        let state =
+            State { total: free.len(), free, holders: Vec::new(), waiting: 0, closed: false };
         Ok(PoolSet { state: Mutex::new(state), freed: Condvar::new(), wipe })
     }
 

@@ -99,7 +99,8 @@ final class Managed private[wick] (
   */
 final class Lease private[wick] (manager: MemoryManager, raw: Long, val scope: Scope) {
 
-  /** The tensor of an intermediate. Its elements are those that were written at its place last. After
+  /** The tensor of an intermediate. Its elements are those that were written at its place last, or any
+    * where a tensor of an ended lease has kept the memory. After
     * the lease it is closed, and views of it in other scopes throw `IllegalStateException`.
     */
   def apply(managed: Managed): STen = {
