@@ -107,7 +107,10 @@ class FuseSuite extends CleanSuite {
   test("a long expression, and one whose parts are used again and again") {
     clean { implicit scope =>
       val a = numbers(Seq(10), 1)
-      same(STen.fuse(a)(a => (1 to 20000).foldLeft(a: Expr)((e, _) => e + 1L)), (1 to 20000).foldLeft(a)((t, _) => t + 1L))
+      same(
+        STen.fuse(a)(a => (1 to 20000).foldLeft(a: Expr)((e, _) => e + 1L)),
+        (1 to 20000).foldLeft(a)((t, _) => t + 1L)
+      )
       same(STen.fuse(a)(a => (1 to 60).foldLeft(a: Expr)((e, _) => (e + e) * 0.5)), a)
     }
   }
