@@ -26,7 +26,7 @@ fn tensors_from_file<'l>(
     results: JLongArray<'l>,
 ) {
     let inner = same(&env);
-    boundary_env(env, |env| {
+    boundary_env(env, "from_file", |env| {
         let op = "from_file";
         let path = path.try_to_string(env)?;
         let parts = all_longs(&inner, &parts)?;

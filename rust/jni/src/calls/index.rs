@@ -11,7 +11,6 @@ use wick_runtime::{Error, Result};
 
 use crate::array::{got, longs};
 use crate::boundary::{boundary, operation, operation_all};
-use crate::pipeline;
 use crate::runtime::{Pin, no_op, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -187,9 +186,8 @@ fn nonzero_each<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, results: JLong
 }
 
 fn equal(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
-    boundary(env, || {
+    boundary(env, "equal", || {
         let rt = runtime();
-        pipeline::refuse("equal", pipeline::READS)?;
         mask::equal(&rt.ctx, &*rt.pin("equal", a)?, &*rt.pin("equal", b)?)
     })
 }
