@@ -285,6 +285,24 @@ pub fn view(op: ShapeOp, a: jlong, p: &[i64]) -> Result<jlong> {
     rt.own_sparse(result)
 }
 
+/// Elements of two tensors, at least one of which is sparse.
+pub fn equal(a: jlong, b: jlong) -> Result<bool> {
+    let (rt, name) = (runtime(), "equal");
+    let same = |x: &Coo, y: &Tensor| {
+        let dims = x.sparse_dims().min(y.rank()) as i64;
+        if x.dtype() == y.dtype() && x.shape() != y.shape() {
+            return Ok(false);
+        }
+        x.equal(&rt.ctx, &Coo::from_dense(&rt.ctx, y, dims)?)
+    };
+    match (rt.pin_any(name, a)?, rt.pin_any(name, b)?) {
+        (Any::Sparse(x), Any::Sparse(y)) => x.get().equal(&rt.ctx, &y.get()),
+        (Any::Sparse(x), Any::Dense(y)) => same(&x.get(), &y),
+        (Any::Dense(x), Any::Sparse(y)) => same(&y.get(), &x),
+        (Any::Dense(x), _) => Err(dense_refused(name, &x)),
+    }
+}
+
 pub fn reduce(op: ReduceOp, a: jlong, over: Over, dtype: i32, out: jlong) -> Result<jlong> {
     let (rt, name) = (runtime(), op.name());
     let Any::Sparse(pin) = rt.pin_any(name, a)? else { return refused_target(name, out) };

@@ -36,7 +36,9 @@ pub struct Part {
 /// One-dimensional tensors from bytes `[offset, offset + length)` of a file, all in one storage.
 ///
 /// The range is read, not mapped: whoever shortens or rewrites the file afterwards changes nothing
-/// here, where a mapping would kill the process by the first access beyond the new end.
+/// here. No mapping is safe from that. The first access beyond the new end kills the process by a
+/// signal, in a private mapping too, where only pages that were written are one's own; locks on files
+/// bind nobody; and to take the signal is to take the JVM's handler.
 pub fn tensors_from_file(
     ctx: &Context,
     op: &'static str,
@@ -75,7 +77,10 @@ pub fn tensors_from_file(
         return Err(fail(format!("bytes {offset} to {end} of a file of {size}")));
     }
     let all = Tensor::empty(ctx, op, DType::U8, &[length])?;
-    read(ctx, &file, offset as u64, &all).map_err(io)?;
+    read(ctx, &file, offset as u64, &all).map_err(|e| match e.kind() {
+        io::ErrorKind::UnexpectedEof => fail("the file was shortened while it was read".into()),
+        _ => io(e),
+    })?;
     parts
         .iter()
         .map(|part| {

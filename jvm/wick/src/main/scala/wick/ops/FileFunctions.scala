@@ -5,8 +5,11 @@ private[wick] trait FileFunctions {
 
   /** A vector of `length` bytes' worth of elements from byte `offset` of a file.
     *
-    * The bytes are read, in parallel, into native memory that the scope owns: what happens to the file
-    * afterwards, truncation included, is not seen and can do no harm.
+    * The bytes are read, by all threads at once and without a copy, into native memory that the scope owns
+    * and [[Wick.memory]] counts; nothing else is allocated. What happens to the file afterwards, truncation
+    * included, is not seen and can do no harm; a file that is shortened while it is read is a
+    * [[FormatException]]. libtorch maps the file instead: there the first access beyond a new end kills the
+    * JVM.
     *
     * @param offset
     *   a multiple of 4096
