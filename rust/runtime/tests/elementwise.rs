@@ -230,3 +230,45 @@ fn where_selects_and_promotes() {
         Err(e) if matches!(e.kind(), Kind::DType { .. })
     ));
 }
+
+/// Neighbours never show: zeros, infinities, NaNs and huge numbers change no other element of their
+/// block, alone or in crowds.
+#[test]
+fn special_elements_leave_the_others_alone() {
+    let ctx = ctx(1);
+    let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e30, -700.0, 1e-310];
+    let data: Vec<f64> = (0..6000)
+        .map(|i| match i {
+            700 | 2047 => special[i % special.len()],
+            3000..3800 if i % 3 == 0 => special[i % special.len()],
+            _ => 0.01 + (i * 7919 % 1000) as f64 * 0.003,
+        })
+        .collect();
+    let ops = UnaryOp::ALL.iter().filter(|op| matches!(op.class(), Class::Float | Class::Strict));
+    for dtype in [DType::F32, DType::F64] {
+        let x = tensor(&ctx, dtype, &[6000], &data);
+        let each: Vec<_> = data.iter().map(|v| tensor(&ctx, dtype, &[1], &[*v])).collect();
+        let bits = |t: &Tensor| {
+            values(&ctx, t)
+                .iter()
+                .map(|v| if v.is_nan() { u64::MAX } else { v.to_bits() })
+                .collect::<Vec<_>>()
+        };
+        for op in ops.clone() {
+            let whole = unary(&ctx, *op, &x, [1.5; 3], Out::New).unwrap().unwrap();
+            let alone = each
+                .iter()
+                .map(|x| bits(&unary(&ctx, *op, x, [1.5; 3], Out::New).unwrap().unwrap())[0]);
+            assert_eq!(bits(&whole), alone.collect::<Vec<_>>(), "{} {dtype:?}", op.name());
+        }
+        let back: Vec<f64> = data.iter().rev().copied().collect();
+        let y = tensor(&ctx, dtype, &[6000], &back);
+        let pow = |x: &Tensor, y: &Tensor| {
+            let args = [Arg::Tensor(x), Arg::Tensor(y)];
+            bits(&binary(&ctx, BinaryOp::Pow, &args, None, Out::New).unwrap().unwrap())
+        };
+        let alone =
+            each.iter().enumerate().map(|(i, x)| pow(x, &tensor(&ctx, dtype, &[1], &[back[i]]))[0]);
+        assert_eq!(pow(&x, &y), alone.collect::<Vec<_>>(), "pow {dtype:?}");
+    }
+}

@@ -4,13 +4,13 @@ use core::marker::PhantomData;
 
 use pulp::{Simd, WithSimd};
 
-use crate::block::Operands;
+use crate::block::{BLOCK, Operands};
 use crate::dtype::{Bool, DType, Element};
 use crate::number::Number;
 #[allow(unused_imports)]
 use crate::ops::activation::Activation;
 use crate::ops::{BinaryOp, TernaryOp, UnaryOp};
-use crate::scalar::{Real, reinterpret};
+use crate::scalar::{Quick, Real, reinterpret};
 use crate::window::{Kernel, ThreadInfo, Window};
 use crate::with_compute;
 
@@ -38,9 +38,9 @@ macro_rules! gives {
 }
 
 /// A kind of row: the trait of its functions, and the loop around one, compiled for each CPU level;
-/// `fused` where the functions multiply and add.
+/// `fused` where the functions multiply and add, `quick` where they have quick forms as well.
 macro_rules! kinds {
-    ($($kind:ident $loop:ident ($($bound:tt)*) ($($x:ident)*) $p:ty => $out:ident $how:ident;)*) => {$(
+    ($($kind:ident $loop:ident ($($bound:tt)*) ($($x:ident)*) $p:ty => $out:ident $how:ident ($($lift:tt)*);)*) => {$(
         trait $kind {
             fn apply<T: $($bound)*>($($x: T,)* p: $p) -> gives!(@type $out T);
         }
@@ -63,6 +63,8 @@ macro_rules! kinds {
             }
         }
 
+        kinds!(@$how $kind $loop ($($bound)*) ($($x)*) ($($lift)*));
+
         impl<F: $kind, T: $($bound)*> WithSimd for $loop<'_, F, T> {
             type Output = ();
 
@@ -73,31 +75,68 @@ macro_rules! kinds {
         }
     )*};
     (@run plain $s:ident $self:ident $loop:ident $bound:tt) => { $self.each() };
-    (@run fused $s:ident $self:ident $loop:ident ($bound:ident)) => {
+    (@run fused $s:ident $self:ident $loop:ident $bound:tt) => { kinds!(@fused each $s $self $loop $bound) };
+    (@run quick $s:ident $self:ident $loop:ident $bound:tt) => { kinds!(@fused each_quick $s $self $loop $bound) };
+    (@fused $each:ident $s:ident $self:ident $loop:ident ($bound:ident)) => {
         if $s::IS_SCALAR {
-            $self.each()
+            $self.$each()
         } else {
             // SAFETY: the loop is made of numbers, and every level above the scalar one fuses.
-            unsafe { reinterpret::<_, $loop<F, <T as $bound>::Fused>>($self) }.each()
+            unsafe { reinterpret::<_, $loop<F, <T as $bound>::Fused>>($self) }.$each()
         }
     };
+    (@quick $kind:ident $loop:ident ($($bound:tt)*) ($($x:ident)*) ($lift:expr)) => {
+        impl<F: $kind, T: $($bound)*> $loop<'_, F, T> {
+            /// Block by block without the special cases, and again with them where some occur. They
+            /// come in crowds, so the next blocks are done with them at once.
+            #[inline(always)]
+            fn each_quick(self) {
+                const CROWD: usize = 8;
+                let p = ($lift)(self.p);
+                let mut special = 0;
+                for start in (0..self.out.len()).step_by(BLOCK) {
+                    let end = self.out.len().min(start + BLOCK);
+                    let out = &mut self.out[start..end];
+                    $(let $x = &self.$x[start..end];)*
+                    if special == 0 {
+                        let mut key = T::ORDINARY;
+                        for i in 0..out.len() {
+                            let y = F::apply($(Quick::new($x[i]),)* p);
+                            out[i] = y.get();
+                            key = key.max(y.key());
+                        }
+                        if key < T::SPECIAL {
+                            continue;
+                        }
+                        special = CROWD;
+                    }
+                    special -= 1;
+                    $loop::<F, T> { $($x,)* out, p: self.p, row: PhantomData }.each();
+                }
+            }
+        }
+    };
+    (@$how:ident $($row:tt)*) => {};
 }
 kinds! {
-    UnaryReal UnaryRealLoop (Real) (x) [T; 3] => value fused;
-    UnaryNumber UnaryNumberLoop (Number) (x) [T; 3] => value plain;
-    UnaryTest UnaryTestLoop (Number) (x) [T; 3] => test plain;
-    BinaryReal BinaryRealLoop (Real) (x y) T => value fused;
-    BinaryNumber BinaryNumberLoop (Number) (x y) T => value fused;
-    BinaryInteger BinaryIntegerLoop (Integer) (x y) T => value plain;
-    BinaryTest BinaryTestLoop (Number) (x y) T => test plain;
-    TernaryReal TernaryRealLoop (Real) (x y z) T => value plain;
-    TernaryNumber TernaryNumberLoop (Number) (x y z) T => value plain;
+    UnaryReal UnaryRealLoop (Real) (x) [T; 3] => value quick (|p: [T; 3]| p.map(Quick::new));
+    UnaryNumber UnaryNumberLoop (Number) (x) [T; 3] => value plain ();
+    UnaryTest UnaryTestLoop (Number) (x) [T; 3] => test plain ();
+    BinaryReal BinaryRealLoop (Real) (x y) T => value quick (Quick::new);
+    BinaryNumber BinaryNumberLoop (Number) (x y) T => value fused ();
+    BinaryInteger BinaryIntegerLoop (Integer) (x y) T => value plain ();
+    BinaryTest BinaryTestLoop (Number) (x y) T => test plain ();
+    TernaryReal TernaryRealLoop (Real) (x y z) T => value plain ();
+    TernaryNumber TernaryNumberLoop (Number) (x y z) T => value plain ();
 }
 
 /// A row's function.
 macro_rules! row {
     (@impl $kind:ident ($($bound:tt)*) $p:ty, $out:ident, $row:ident ($($x:ident)*) $name:ident { $($body:tt)* }) => {
         pub(super) struct $row;
+        row!(@apply $kind ($($bound)*) $p, $out, $row ($($x)*) $name { $($body)* });
+    };
+    (@apply $kind:ident ($($bound:tt)*) $p:ty, $out:ident, $row:ident ($($x:ident)*) $name:ident { $($body:tt)* }) => {
         impl $kind for $row {
             #[inline(always)]
             #[allow(unused_variables)]
@@ -113,6 +152,10 @@ macro_rules! row {
     (binary float $($r:tt)*) => { row!(@impl BinaryReal (Real) T, value, $($r)*); };
     (binary int $($r:tt)*) => { row!(@impl BinaryInteger (Integer) T, value, $($r)*); };
     (binary test $($r:tt)*) => { row!(@impl BinaryTest (Number) T, test, $($r)*); };
+    (binary power $($r:tt)*) => {
+        row!(@impl BinaryReal (Real) T, value, $($r)*);
+        row!(@apply BinaryNumber (Number) T, value, $($r)*);
+    };
     (binary $same:ident $($r:tt)*) => { row!(@impl BinaryNumber (Number) T, value, $($r)*); };
     (ternary strict $($r:tt)*) => { row!(@impl TernaryReal (Real) T, value, $($r)*); };
     (ternary $same:ident $($r:tt)*) => { row!(@impl TernaryNumber (Number) T, value, $($r)*); };
@@ -128,7 +171,17 @@ macro_rules! run_row {
             _ => $self.$real::<$row, f32>($start, $end),
         }
     };
+    (power $method:ident $test:ident $int:ident $real:ident $self:ident $row:path, $start:ident $end:ident) => {
+        match $self.compute {
+            DType::F64 => $self.$real::<$row, f64>($start, $end),
+            DType::F32 => $self.$real::<$row, f32>($start, $end),
+            _ => run_row!(integers $self $method $row, $start $end),
+        }
+    };
     (int $method:ident $test:ident $int:ident $real:ident $self:ident $row:path, $start:ident $end:ident) => {
+        run_row!(integers $self $int $row, $start $end)
+    };
+    (integers $self:ident $int:ident $row:path, $start:ident $end:ident) => {
         match $self.compute {
             DType::I64 => $self.$int::<$row, i64>($start, $end),
             DType::I32 => $self.$int::<$row, i32>($start, $end),

@@ -37,6 +37,9 @@ macro_rules! class {
     (same) => {
         Class::Same
     };
+    (power) => {
+        Class::Same
+    };
     (same_bool) => {
         Class::SameBool
     };

@@ -3,7 +3,7 @@
 //!
 //! Classes: `float` computes in floats, integers and bool become f32; `strict` takes floats only;
 //! `same` keeps the type, no bool; `same_bool` keeps it, bool too; `int` takes integers and bool;
-//! `test` gives bool.
+//! `test` gives bool; `power` is `same`, in floats by [`Real`](crate::scalar::Real).
 
 /// Unary rows.
 #[macro_export]
@@ -82,7 +82,7 @@ macro_rules! binary_table {
         same FloorDivide "floor_divide" "floorDivide" (x, y, p) { x.div_floor(y) } "floor(x / y)" "Quotient rounded down; an integer divisor 0 is an error.";
         same Remainder "remainder" "remainder" (x, y, p) { x.remainder(y) } "remainder(x, y)" "Remainder with the divisor's sign; an integer divisor 0 is an error.";
         same Fmod "fmod" "fmod" (x, y, p) { x.fmod(y) } "fmod(x, y)" "Remainder with the dividend's sign; an integer divisor 0 is an error.";
-        same Pow "pow" "pow" (x, y, p) { x.pow(y) } "pow(x, y)" "x to the power y.";
+        power Pow "pow" "pow" (x, y, p) { x.pow(y) } "pow(x, y)" "x to the power y.";
         same_bool Maximum "maximum" "maximum" (x, y, p) { x.maximum(y) } "x > y || isnan(x) ? x : y" "The greater; NaN wins.";
         same_bool Minimum "minimum" "minimum" (x, y, p) { x.minimum(y) } "x < y || isnan(x) ? x : y" "The lesser; NaN wins.";
         float Atan2 "atan2" "atan2" (x, y, p) { x.atan2(y) } "atan2(x, y)" "Angle of the point (y, x), the first operand being the ordinate.";

@@ -4,6 +4,7 @@
 //! loop around them vectorises at whatever CPU level it is compiled for; the cold ones call
 //! `libm`. Each exists twice: for `f32` and `f64` with products and sums rounded apart, which every
 //! CPU can do, and for [`Fused`] with the two rounded once, for the levels that have the instruction.
+//! Some have a quick form besides, for arguments that are no special cases: see [`Quick`].
 //! Accuracy, of both, is within 2 ulp, 4 for `lgamma`, `digamma` and `erfinv`; NaN, infinities, signed
 //! zeros and denormals are as in C99 and libtorch. `tests/scalar.rs` measures both.
 
@@ -13,13 +14,22 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAss
 
 mod fused;
 pub mod half;
+mod quick;
 
 pub use fused::Fused;
 pub(crate) use fused::reinterpret;
+pub use quick::Quick;
 
+/// `a * b + c` as the type of numbers rounds it.
 macro_rules! mad {
     ($a:expr, $b:expr, $c:expr) => {
         $a * $b + $c
+    };
+}
+/// `a * b + c` of `f32`, exact where that is a number.
+macro_rules! fused {
+    ($a:expr, $b:expr, $c:expr) => {
+        ($a as f64 * $b as f64 + $c as f64) as f32
     };
 }
 #[path = "elementary/mod.rs"]
@@ -30,14 +40,21 @@ macro_rules! mad {
         crate::scalar::fused::MulAdd::fused($a, $b, $c)
     };
 }
+macro_rules! fused {
+    ($a:expr, $b:expr, $c:expr) => {
+        mad!($a, $b, $c)
+    };
+}
 #[path = "elementary/mod.rs"]
 #[allow(clippy::duplicate_mod)]
 mod once;
 
-/// Declares [`Real`] and its two implementations from one row a function:
-/// doc, name, further arguments, the `f32` body, the `f64` body.
+/// Declares [`Real`] and its implementations from one row a function: doc, name, further
+/// arguments, the `f32` body, the `f64` body, and the name and bodies of its quick form if it has
+/// one.
 macro_rules! real {
-    ($($(#[$doc:meta])* $name:ident ( $($arg:ident)* ) $m:ident $f32_fn:ident $f64_fn:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident ( $($arg:ident)* ) $m:ident $f32_fn:ident $f64_fn:ident
+        $(=> $quick:ident ( $($q_arg:ident)* ) $q32:ident $q64:ident)?;)*) => {
         /// A floating-point element: `f32` or `f64`, and the functions that kernels apply to it.
         ///
         /// Several names are also inherent methods of `f32` and `f64` where `std` is linked, and
@@ -64,6 +81,13 @@ macro_rules! real {
         {
             /// The same numbers, computed with fused multiplication and addition.
             type Fused: Real + Number;
+            /// What the special cases of an argument are recognised by.
+            type Key: Copy + Ord + Default + Debug + Send + Sync + 'static;
+
+            /// The least key.
+            const ORDINARY: Self::Key;
+            /// The least key of arguments for which a quick function does not have the answer.
+            const SPECIAL: Self::Key;
 
             /// 0
             const ZERO: Self;
@@ -113,56 +137,105 @@ macro_rules! real {
             /// Whether the sign bit is set, that of zeros and NaNs included.
             fn is_sign_negative(self) -> bool;
             $($(#[$doc])* fn $name(self $(, $arg: Self)*) -> Self;)*
+            $($(
+                /// The same bits without the special cases, where the key is below
+                /// [`Real::SPECIAL`].
+                fn $quick(self $(, $q_arg: Self)*) -> (Self, Self::Key);
+            )?)*
         }
-        real!(@impl f32 [$($name ( $($arg)* ) $m $f32_fn;)*]);
-        real!(@impl f64 [$($name ( $($arg)* ) $m $f64_fn;)*]);
-        real!(@fused f32 [$($name ( $($arg)* ) $m $f32_fn;)*]);
-        real!(@fused f64 [$($name ( $($arg)* ) $m $f64_fn;)*]);
+        real!(@impl f32 u32 [$($name ( $($arg)* ) $m $f32_fn $($quick ( $($q_arg)* ) $q32)?;)*]);
+        real!(@impl f64 u64 [$($name ( $($arg)* ) $m $f64_fn $($quick ( $($q_arg)* ) $q64)?;)*]);
+        real!(@fused f32 [$($name ( $($arg)* ) $m $f32_fn $($quick ( $($q_arg)* ) $q32)?;)*]);
+        real!(@fused f64 [$($name ( $($arg)* ) $m $f64_fn $($quick ( $($q_arg)* ) $q64)?;)*]);
+
+        impl<T: Real> Real for Quick<T> {
+            type Fused = T::Fused;
+            type Key = T::Key;
+            const ORDINARY: T::Key = T::ORDINARY;
+            const SPECIAL: T::Key = T::SPECIAL;
+            real!(@constants (Quick::new) T ZERO ONE TWO HALF PI E LN_2 LN_10 SQRT_2 FRAC_2_SQRT_PI
+                EPSILON MIN_POSITIVE MAX MIN INFINITY NEG_INFINITY NAN);
+            real!(@same (Quick::new) T);
+            $(
+                #[inline(always)]
+                fn $name(self $(, $arg: Self)*) -> Self {
+                    real!(@quick $name [$($quick)?] self $($arg)*)
+                }
+            )*
+            $($(
+                #[inline(always)]
+                fn $quick(self $(, $q_arg: Self)*) -> (Self, T::Key) {
+                    (self.$name($($q_arg),*), T::ORDINARY)
+                }
+            )?)*
+        }
     };
-    (@fused $t:ident [$($name:ident ( $($arg:ident)* ) $m:ident $f:ident;)*]) => {
+    (@quick $name:ident [] $self:ident $($arg:ident)*) => {
+        $self.then(T::$name($self.get() $(, $arg.get())*), T::ORDINARY) $(.after($arg))*
+    };
+    (@quick $name:ident [$quick:ident] $self:ident $($arg:ident)*) => {{
+        let (x, key) = T::$quick($self.get() $(, $arg.get())*);
+        $self.then(x, key) $(.after($arg))*
+    }};
+    (@same ($wrap:expr) $t:ident) => {
+        #[inline(always)]
+        fn from_f64(x: f64) -> Self {
+            $wrap(<$t as Real>::from_f64(x))
+        }
+        #[inline(always)]
+        fn to_f64(self) -> f64 {
+            Real::to_f64(self.get())
+        }
+        #[inline(always)]
+        fn is_nan(self) -> bool {
+            Real::is_nan(self.get())
+        }
+        #[inline(always)]
+        fn is_finite(self) -> bool {
+            Real::is_finite(self.get())
+        }
+        #[inline(always)]
+        fn is_infinite(self) -> bool {
+            Real::is_infinite(self.get())
+        }
+        #[inline(always)]
+        fn is_sign_negative(self) -> bool {
+            Real::is_sign_negative(self.get())
+        }
+    };
+    (@fused $t:ident [$($name:ident ( $($arg:ident)* ) $m:ident $f:ident $($quick:ident ( $($q_arg:ident)* ) $q:ident)?;)*]) => {
         impl Real for Fused<$t> {
             type Fused = Self;
-            real!(@constants $t ZERO ONE TWO HALF PI E LN_2 LN_10 SQRT_2 FRAC_2_SQRT_PI EPSILON
-                MIN_POSITIVE MAX MIN INFINITY NEG_INFINITY NAN);
-
-            #[inline(always)]
-            fn from_f64(x: f64) -> Self {
-                Fused(x as $t)
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                self.0 as f64
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                self.0.is_nan()
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                self.0.is_finite()
-            }
-            #[inline(always)]
-            fn is_infinite(self) -> bool {
-                self.0.is_infinite()
-            }
-            #[inline(always)]
-            fn is_sign_negative(self) -> bool {
-                self.0.is_sign_negative()
-            }
+            type Key = <$t as Real>::Key;
+            const ORDINARY: Self::Key = <$t as Real>::ORDINARY;
+            const SPECIAL: Self::Key = <$t as Real>::SPECIAL;
+            real!(@constants (Fused) $t ZERO ONE TWO HALF PI E LN_2 LN_10 SQRT_2 FRAC_2_SQRT_PI
+                EPSILON MIN_POSITIVE MAX MIN INFINITY NEG_INFINITY NAN);
+            real!(@same (Fused) $t);
             $(
                 #[inline(always)]
                 fn $name(self $(, $arg: Self)*) -> Self {
                     Fused(once::$m::$f(self.0 $(, $arg.0)*))
                 }
             )*
+            $($(
+                #[inline(always)]
+                fn $quick(self $(, $q_arg: Self)*) -> (Self, Self::Key) {
+                    let (x, key) = once::$m::$q(self.0 $(, $q_arg.0)*);
+                    (Fused(x), key)
+                }
+            )?)*
         }
     };
-    (@constants $t:ident $($c:ident)*) => {
-        $(const $c: Self = Fused(<$t as Real>::$c);)*
+    (@constants ($wrap:expr) $t:ident $($c:ident)*) => {
+        $(const $c: Self = $wrap(<$t as Real>::$c);)*
     };
-    (@impl $t:ident [$($name:ident ( $($arg:ident)* ) $m:ident $f:ident;)*]) => {
+    (@impl $t:ident $u:ident [$($name:ident ( $($arg:ident)* ) $m:ident $f:ident $($quick:ident ( $($q_arg:ident)* ) $q:ident)?;)*]) => {
         impl Real for $t {
             type Fused = Fused<$t>;
+            type Key = $u;
+            const ORDINARY: $u = 0;
+            const SPECIAL: $u = $t::INFINITY.to_bits() - $t::MIN_POSITIVE.to_bits();
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const TWO: Self = 2.0;
@@ -211,6 +284,12 @@ macro_rules! real {
                     plain::$m::$f(self $(, $arg)*)
                 }
             )*
+            $($(
+                #[inline(always)]
+                fn $quick(self $(, $q_arg: Self)*) -> (Self, $u) {
+                    plain::$m::$q(self $(, $q_arg)*)
+                }
+            )?)*
         }
     };
 }
@@ -235,19 +314,19 @@ real! {
     /// `x - trunc(x)`
     frac() rounding frac_f32 frac_f64;
     /// `eˣ`
-    exp() exp exp_f32 exp_f64;
+    exp() exp exp_f32 exp_f64 => quick_exp() quick_exp_f32 quick_exp_f64;
     /// `2ˣ`
-    exp2() exp exp2_f32 exp2_f64;
+    exp2() exp exp2_f32 exp2_f64 => quick_exp2() quick_exp2_f32 quick_exp2_f64;
     /// `eˣ - 1`, accurate near zero.
     expm1() exp expm1_f32 expm1_f64;
     /// Natural logarithm.
-    ln() log ln_f32 ln_f64;
+    ln() log ln_f32 ln_f64 => quick_ln() quick_ln_f32 quick_ln_f64;
     /// Logarithm to base 2.
-    log2() log log2_f32 log2_f64;
+    log2() log log2_f32 log2_f64 => quick_log2() quick_log2_f32 quick_log2_f64;
     /// Logarithm to base 10.
-    log10() log log10_f32 log10_f64;
+    log10() log log10_f32 log10_f64 => quick_log10() quick_log10_f32 quick_log10_f64;
     /// `ln(1 + x)`, accurate near zero.
-    log1p() log log1p_f32 log1p_f64;
+    log1p() log log1p_f32 log1p_f64 => quick_log1p() quick_log1p_f32 quick_log1p_f64;
     /// Sine.
     sin() trig sin_f32 sin_f64;
     /// Cosine.
@@ -275,7 +354,7 @@ real! {
     /// Inverse hyperbolic tangent.
     atanh() hyperbolic atanh_f32 atanh_f64;
     /// `1/(1 + e⁻ˣ)`
-    sigmoid() hyperbolic sigmoid_f32 sigmoid_f64;
+    sigmoid() hyperbolic sigmoid_f32 sigmoid_f64 => quick_sigmoid() quick_sigmoid_f32 quick_sigmoid_f64;
     /// Error function.
     erf() erf erf_f32 erf_f64;
     /// `1 - erf(x)`, accurate for large `x`.
@@ -287,7 +366,7 @@ real! {
     /// Derivative of `ln Γ(x)`.
     digamma() special digamma_f32 digamma_f64;
     /// `self` to the power `y`, with the special cases of C99.
-    pow(y) power pow_f32 pow_f64;
+    pow(y) power pow_f32 pow_f64 => quick_pow(y) quick_pow_f32 quick_pow_f64;
     /// Exact remainder of `self / y`, with the sign of `self`.
     fmod(y) rounding fmod_f32 fmod_f64;
     /// `√(self² + y²)` without overflow on the way.

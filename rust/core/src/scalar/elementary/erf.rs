@@ -5,12 +5,12 @@
 //! coefficients reach far. `erfinv` starts from Winitzki's approximation (2008).
 
 use super::exp::{
-    exp_factor_f64, exp2_fraction_f32, exp2_fraction_f64, half_pow2_f32, half_pow2_f64, reduce_f64,
+    exp_factor_f64, exp2_fraction_f32, exp2_fraction_f64, pow2_f32, pow2_f64, reduce_f64,
     round_int_f32, round_int_f64, scale_f64, upper_half,
 };
 
 macro_rules! erf {
-    ($t:ident, $erf:ident $factor:ident, $round:ident $half_pow2:ident $fraction:ident, saturated $saturated:expr;
+    ($t:ident, $erf:ident $factor:ident, $round:ident $pow2:ident $fraction:ident, saturated $saturated:expr;
      small $($s:expr),+; large $($l:expr),+) => {
         /// `erf(x)/x - 1` from `x²`, up to `x` = 1. One less, so that the rounding of the product
         /// with `x` does not count in full.
@@ -27,22 +27,22 @@ macro_rules! erf {
             let t = a - 1.0;
             let (whole, n) = {
                 let q = poly!(t; $($l),+);
-                let (whole, n) = $round(q, 1.0);
+                let (whole, n) = $round::<1>(q, 1.0);
                 (q - whole, n)
             };
-            let complement = $fraction(whole) * $half_pow2(n) * 2.0;
+            let complement = $fraction(whole) * $pow2(n) * 2.0;
             let large = (1.0 - complement).copysign(x);
             if a < 1.0 { small } else { large }
         }
     };
 }
 
-erf!(f32, erf_f32 erf_factor_f32, round_int_f32 half_pow2_f32 exp2_fraction_f32, saturated 4.0;
+erf!(f32, erf_f32 erf_factor_f32, round_int_f32 pow2_f32 exp2_fraction_f32, saturated 4.0;
     small 1.2837917e-01, -3.7612626e-01, 1.12835854e-01, -2.6853813e-02, 5.1883277e-03,
     -8.010194e-04, 7.853863e-05;
     large -2.6684167e+00, -3.8072243e+00, -1.2163626e+00, -5.9872832e-02, 1.4269531e-02,
     -2.6345875e-03, 2.6772398e-04);
-erf!(f64, erf_f64 erf_factor_f64, round_int_f64 half_pow2_f64 exp2_fraction_f64, saturated 6.0;
+erf!(f64, erf_f64 erf_factor_f64, round_int_f64 pow2_f64 exp2_fraction_f64, saturated 6.0;
     small 0.1283791670955126, -0.3761263890318375, 0.11283791670954857, -0.026866170645072896,
     0.005223977624780878,
     -0.0008548326978742812, 0.00012055331036920777, -1.4925593507377696e-05, 1.6460972824475998e-06,

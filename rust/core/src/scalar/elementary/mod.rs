@@ -16,6 +16,26 @@ macro_rules! clamp {
     }};
 }
 
+/// Keys of arguments, which are below [`Real::SPECIAL`](crate::scalar::Real) where a quick function
+/// has the answer.
+macro_rules! keys {
+    ($t:ident $u:ident $normal:ident $within:ident) => {
+        /// Whether `x` is positive and normal.
+        #[inline(always)]
+        fn $normal(x: $t) -> $u {
+            x.to_bits().wrapping_sub($t::MIN_POSITIVE.to_bits())
+        }
+
+        /// Whether `|x|` is below `bound`.
+        #[inline(always)]
+        fn $within(x: $t, bound: $t) -> $u {
+            x.abs().to_bits() + (<$t as crate::scalar::Real>::SPECIAL - bound.to_bits())
+        }
+    };
+}
+keys!(f32 u32 key_normal_f32 key_within_f32);
+keys!(f64 u64 key_normal_f64 key_within_f64);
+
 pub mod erf;
 pub mod exp;
 pub mod hyperbolic;

@@ -1,9 +1,15 @@
 //! Powers and roots.
 
+use core::f32::consts::FRAC_1_SQRT_2;
+
 use super::exp::{
-    exp2_fraction_f32, exp2_fraction_f64, round_int_f64, scale_f32, scale_f64, upper_half,
+    exp2_fraction_f32, exp2_fraction_f64, pow2_f32, pow2_f64, round_int_f32, round_int_f64,
+    scale_f32, scale_f64, upper_half,
 };
-use super::log::{normal_f32, normal_f64};
+use super::log::{
+    UNIT_F32, exponent_f32, exponent_f64, normal_f32, normal_f64, split_f32, split_f64,
+};
+use super::{key_normal_f32, key_normal_f64, key_within_f32, key_within_f64};
 
 /// Square root. The SSE intrinsic is LLVM's square root of one lane, so a loop over it becomes
 /// the vector instruction; `no_std` Rust offers no other road to it.
@@ -121,33 +127,64 @@ macro_rules! finish_power {
 finish_power!(f32, finish_power_f32, mantissa 23, sign 0x8000_0000u32);
 finish_power!(f64, finish_power_f64, mantissa 52, sign 1u64 << 63);
 
-/// The power in `f64`: `2^(y·log₂x)`. The logarithm is a minimax polynomial in `s²`, where
-/// `s = (m - 1)/(m + 1)`, and the quotient one Newton step from an `f32` division.
+/// `k + log₂(1 + f)` as a sum of two numbers, with an error near 2⁻³²: the series of `2·artanh(s)`
+/// where `s = f/(2 + f)`, its first terms with their remainders (Dekker 1971). `k` is in units.
+#[inline(always)]
+fn log2_pair((k, f): (f32, f32)) -> (f32, f32) {
+    const THIRD: (f32, f32) = (1.0 / 3.0, -9.934_108e-9);
+    const TWO_LOG2_E: (f32, f32) = (2.885_39, 3.851_926e-8);
+    let d = 2.0 + f;
+    let d_low = f - (d - 2.0);
+    let inverse = 1.0 / d;
+    let s = f * inverse;
+    let s_low = mad!(-s, d_low, fused!(-s, d, f)) * inverse;
+    // artanh(s)/s = 1 + w
+    let z = s * s;
+    let z_low = mad!(s, s_low + s_low, fused!(s, s, -z));
+    let w = z * THIRD.0;
+    let rest = mad!(z, poly!(z; 0.200_000_76, 0.142_735_65, 0.117_093_5), THIRD.1);
+    let w_low = mad!(z, rest, mad!(z_low, THIRD.0, fused!(z, THIRD.0, -w)));
+    let c = s * TWO_LOG2_E.0;
+    let c_low = mad!(s_low, TWO_LOG2_E.0, mad!(s, TWO_LOG2_E.1, fused!(s, TWO_LOG2_E.0, -c)));
+    let sum = mad!(k, UNIT_F32, c);
+    let sum_low = mad!(k, UNIT_F32, -sum) + c;
+    (sum, mad!(c, w, mad!(c, w_low, mad!(c_low, w, sum_low + c_low))))
+}
+
+/// `y·(high + low)` as a sum.
+#[inline(always)]
+fn product_pair(y: f32, (high, low): (f32, f32)) -> (f32, f32) {
+    let p = y * high;
+    (p, mad!(y, low, fused!(y, high, -p)))
+}
+
+/// `2^(y·log₂x)`.
 #[inline(always)]
 pub fn pow_f32(x: f32, y: f32) -> f32 {
-    let (k, f) = normal_f32(x.abs(), core::f32::consts::FRAC_1_SQRT_2);
-    let near = (1.0 / (2.0 + f)) as f64;
-    let f = f as f64;
-    let s = f * near * mad!(-(2.0 + f), near, 2.0);
-    let z = s * s;
-    let series = poly!(z; 2.885390081790141, 0.9617966732841462, 0.5770835944710471,
-        0.41167221780354546, 0.34073835696588917);
-    let log = mad!(s, series, k as f64);
-    let p = clamp!(y as f64 * log, -151.0, 129.0);
-    let (n, bits) = round_int_f64(p, 1.0);
-    // From here on f32 is enough. Its exponent's bias is another, and n has a place in 32 bits.
-    let bits = (bits as u32).wrapping_sub(1023 - 127);
-    let power = scale_f32(exp2_fraction_f32((p - n) as f32), bits, (bits as i32) < 2);
+    let (p, p_low) = product_pair(y, log2_pair(normal_f32(x.abs(), FRAC_1_SQRT_2)));
+    let p_low = if p.abs() < 160.0 { p_low } else { 0.0 };
+    let p = clamp!(p, -151.0, 129.0);
+    let (n, field) = round_int_f32::<0>(p, 1.0);
+    let power = exp2_fraction_f32((p - n) + p_low);
+    let power = scale_f32(power, field.wrapping_sub(1), p < -124.0);
     finish_power_f32(x, y, power)
 }
 
-/// `log₂ x` for `x` not negative as a sum of two numbers, the first of 26 bits, with a
-/// relative error near 2⁻⁶⁵: the series of `2·artanh(s)` in double-double arithmetic (Dekker 1971).
 #[inline(always)]
-fn log2_double(x: f64) -> (f64, f64) {
+pub fn quick_pow_f32(x: f32, y: f32) -> (f32, u32) {
+    let (k, m) = split_f32(x, FRAC_1_SQRT_2);
+    let (p, p_low) = product_pair(y, log2_pair((exponent_f32(k), m - 1.0)));
+    let (n, field) = round_int_f32::<0>(p, 1.0);
+    let power = exp2_fraction_f32((p - n) + p_low) * pow2_f32(field);
+    (power, key_normal_f32(x).max(key_within_f32(p, 124.0)))
+}
+
+/// `k + log₂(1 + f)` as a sum of two numbers, the first of 26 bits, with a relative error near
+/// 2⁻⁶⁵: the series of `2·artanh(s)` in double-double arithmetic (Dekker 1971).
+#[inline(always)]
+fn log2_double((k, f): (f64, f64)) -> (f64, f64) {
     const THIRD: (f64, f64) = (0.333_333_328_366_279_6, 4.967_053_731_282_552e-9);
     const TWO_LOG2_E: (f64, f64) = (2.885_390_043_258_667, 3.851_925_982_253_235e-8);
-    let (k, f) = normal_f64(x, core::f64::consts::FRAC_1_SQRT_2);
     // s = f/d in two parts, with the remainder of the first exactly.
     let d = 2.0 + f;
     let d_low = f - (d - 2.0);
@@ -182,16 +219,30 @@ fn log2_double(x: f64) -> (f64, f64) {
     (high, (sum - high) + sum_low)
 }
 
+/// `y·(high + low)` as a sum.
+#[inline(always)]
+fn product_double(y: f64, (high, low): (f64, f64)) -> (f64, f64) {
+    let upper = upper_half(y);
+    (upper * high, (y - upper) * high + y * low)
+}
+
 #[inline(always)]
 pub fn pow_f64(x: f64, y: f64) -> f64 {
-    let (high, low) = log2_double(x.abs());
-    let y_high = upper_half(y);
-    let p = y_high * high;
-    let p_low = (y - y_high) * high + y * low;
-    let far = p.abs() > 1080.0;
+    let normal = normal_f64(x.abs(), core::f64::consts::FRAC_1_SQRT_2);
+    let (p, p_low) = product_double(y, log2_double(normal));
+    let p_low = if p.abs() < 1080.0 { p_low } else { 0.0 };
     let p = clamp!(p, -1080.0, 1025.0);
-    let p_low = if far { 0.0 } else { p_low };
-    let (n, bits) = round_int_f64(p, 1.0);
-    let q = exp2_fraction_f64((p - n) + p_low);
-    finish_power_f64(x, y, scale_f64(q, bits, p < -1020.0))
+    let (n, field) = round_int_f64::<0>(p, 1.0);
+    let power = exp2_fraction_f64((p - n) + p_low);
+    let power = scale_f64(power, field.wrapping_sub(1), p < -1020.0);
+    finish_power_f64(x, y, power)
+}
+
+#[inline(always)]
+pub fn quick_pow_f64(x: f64, y: f64) -> (f64, u64) {
+    let (k, m) = split_f64(x, core::f64::consts::FRAC_1_SQRT_2);
+    let (p, p_low) = product_double(y, log2_double((exponent_f64(k), m - 1.0)));
+    let (n, field) = round_int_f64::<0>(p, 1.0);
+    let power = exp2_fraction_f64((p - n) + p_low) * pow2_f64(field);
+    (power, key_normal_f64(x).max(key_within_f64(p, 1020.0)))
 }
