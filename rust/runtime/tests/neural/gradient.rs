@@ -40,7 +40,8 @@ fn of_elementwise_operations() {
     let hard = |x: f64| if x.abs() > 0.7 { x } else { 0.0 };
     let threshold = |x: f64| if x > 0.4 { x } else { -2.0 };
     let clamp = |x: f64| x.clamp(-1.0, 2.0);
-    let made: [(&dyn Fn(f64) -> f64, PairOp, [f64; 3]); 4] = [
+    type Row<'a> = (&'a dyn Fn(f64) -> f64, PairOp, [f64; 3]);
+    let made: [Row; 4] = [
         (&soft, PairOp::SoftshrinkBackward, [0.7, 0.0, 0.0]),
         (&hard, PairOp::SoftshrinkBackward, [0.7, 0.0, 0.0]),
         (&threshold, PairOp::ThresholdBackward, [0.4, 0.0, 0.0]),

@@ -217,7 +217,7 @@ private[wick] trait CreationFunctions {
 
   private def nothing[S: Sc](size: Seq[Long], options: STenOptions): STen = {
     val strided = options.copy(layout = Layout.Strided)
-    val indices = zeros(List(size.length.toLong, 0L), strided.l)
+    val indices = zeros(List(size.length.toLong, 0L), strided.copy(dtype = DType.I64))
     try {
       val values = zeros(List(0L), strided)
       try STen.sparse_coo(indices, values, size, options)
