@@ -148,6 +148,7 @@ impl Layout {
     }
 
     /// Sizes, outermost first.
+    #[inline]
     pub fn shape(&self) -> &[i64] {
         &self.sizes[..self.rank as usize]
     }
@@ -170,11 +171,13 @@ impl Layout {
     }
 
     /// Number of dimensions.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// Number of elements.
+    #[inline]
     pub fn numel(&self) -> i64 {
         self.shape().iter().product()
     }

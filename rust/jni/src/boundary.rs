@@ -77,12 +77,21 @@ pub fn boundary<T: Default, E: Into<Failure>>(
     env: EnvUnowned,
     body: impl FnOnce() -> Result<T, E> + Clone,
 ) -> T {
-    let run = || {
-        if device::others() { anywhere(body) } else { body().map_err(E::into) }
-    };
-    match catch_unwind(AssertUnwindSafe(run)) {
+    unpinned(env, || {
+        if device::others() { anywhere(body) } else { runtime().call(body).map_err(E::into) }
+    })
+}
+
+/// As [`boundary`] for a body that pins nothing: it is in no call, so that what it closes is freed at
+/// once.
+#[inline]
+pub fn unpinned<T: Default, E: Into<Failure>>(
+    env: EnvUnowned,
+    body: impl FnOnce() -> Result<T, E>,
+) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
-        Ok(Err(error)) => fail(env, error),
+        Ok(Err(error)) => fail(env, error.into()),
         Err(payload) => fail(env, left(payload)),
     }
 }
@@ -95,12 +104,12 @@ fn anywhere<T, E: Into<Failure>>(
     let again = body.clone();
     let first = device::attempt(|| {
         let _accesses = Accesses::begin();
-        body().map_err(E::into)
+        runtime().call(body).map_err(E::into)
     });
     match &first {
         Err(Failure::Runtime(e)) => match *e.kind() {
             Kind::Elsewhere { op, device } => {
-                device::get(op, device)?.run(op, |_| again().map_err(E::into))
+                device::get(op, device)?.run(op, |_| runtime().call(again).map_err(E::into))
             }
             _ => first,
         },
@@ -130,7 +139,7 @@ pub fn operation<T: Default>(
     env: EnvUnowned,
     body: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
 ) -> T {
-    boundary(env, || pipeline::perform(body))
+    boundary(env, || pipeline::perform(&body))
 }
 
 /// As [`operation`] for one that sparse tensors know, too (see [`boundary_or`]).
@@ -140,7 +149,7 @@ pub fn operation_or<T: Default>(
     dense: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
     sparse: impl FnOnce() -> Result<T, Error> + Clone,
 ) -> T {
-    boundary_or(env, || pipeline::perform(dense), sparse)
+    boundary_or(env, || pipeline::perform(&dense), sparse)
 }
 
 /// As [`operation`] for several results, whose handles go into a long[]; it may be null where there are
@@ -152,7 +161,7 @@ pub fn operation_all(
 ) {
     let inner = same(&env);
     boundary(env, || {
-        let handles = pipeline::perform(move || runtime().own_all(body()?))?;
+        let handles = pipeline::perform(&move || runtime().own_all(body()?))?;
         if handles.is_empty() {
             return Ok(());
         }
@@ -169,7 +178,7 @@ pub fn boundary_env<'local, T: Default>(
     let again = unsafe { EnvUnowned::from_raw(env.as_raw()) };
     let run = |env: &mut Env<'local>| {
         if !device::others() {
-            return body(env);
+            return runtime().call(|| body(env));
         }
         // Its operations may be run twice, its environment is the same.
         let env = std::cell::RefCell::new(env);

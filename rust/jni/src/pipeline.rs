@@ -200,8 +200,8 @@ fn running<T>(f: impl FnOnce(&mut Run) -> T) -> Option<T> {
 
 /// Does an operation, and remembers it where the thread records.
 #[inline]
-pub fn perform<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T> {
-    if busy() { remember(body) } else { body() }
+pub fn perform<T>(body: &(impl Fn() -> Result<T> + Clone + Send + Sync + 'static)) -> Result<T> {
+    if busy() { remember(body.clone()) } else { body() }
 }
 
 #[cold]
@@ -241,7 +241,7 @@ pub fn constant(t: Tensor) -> Result<i64> {
     if recording(|_| ()).is_none() {
         return rt.own(t);
     }
-    perform(move || rt.own(elementwise::cast(&rt.ctx, &t, t.dtype())?))
+    perform(&move || rt.own(elementwise::cast(&rt.ctx, &t, t.dtype())?))
 }
 
 /// A result that a run keeps under its number; its handle is nobody's. None outside of runs.

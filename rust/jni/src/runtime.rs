@@ -8,7 +8,7 @@ use wick_core::DType;
 use wick_core::kernels::elementwise::Scalar;
 use wick_runtime::device::{self, Device};
 use wick_runtime::error::Kind;
-use wick_runtime::handle::{Pinned, Table};
+use wick_runtime::handle::{Call, Table};
 use wick_runtime::ops::elementwise::Out;
 use wick_runtime::ops::sparse::Coo;
 use wick_runtime::plan::{Lease, Manager};
@@ -16,6 +16,20 @@ use wick_runtime::{Context, Error, Result, Tensor};
 
 use crate::devices::Devices;
 use crate::pipeline::{self, Pipeline};
+
+/// Sees to what had to wait for a call, when that has ended.
+struct Late(&'static Runtime);
+
+impl Drop for Late {
+    #[inline]
+    fn drop(&mut self) {
+        let Runtime { tensors, pipelines, managers, leases, devices, .. } = self.0;
+        let late = tensors.has_late() | pipelines.has_late() | managers.has_late();
+        if late | leases.has_late() | devices.events.has_late() {
+            self.0.collect();
+        }
+    }
+}
 
 /// What a handle stands for.
 pub enum Entry {
@@ -78,9 +92,10 @@ const HINT_SHIFT: u32 = 62;
 /// The hint that says that the new tensor is sparse.
 const SPARSE: i64 = 3;
 
-/// A dense tensor of the table, alive for the duration of a call.
+/// A dense tensor of the table, alive for the duration of a native method's body: the boundary is in a
+/// call until the body has ended, and no body keeps one.
 pub enum Pin {
-    Held(Pinned<'static, Entry>),
+    Held(&'static Tensor),
     /// A run of a pipeline has it.
     Lent(Tensor),
 }
@@ -88,44 +103,34 @@ pub enum Pin {
 impl Deref for Pin {
     type Target = Tensor;
 
+    #[inline]
     fn deref(&self) -> &Tensor {
         match self {
-            Pin::Held(pinned) => match &**pinned {
-                Entry::Dense(t) => t,
-                // SAFETY: pins are made of dense entries alone, and an entry never changes.
-                Entry::Sparse(_) => unsafe { std::hint::unreachable_unchecked() },
-            },
+            Pin::Held(t) => t,
             Pin::Lent(t) => t,
         }
     }
 }
 
-/// A sparse tensor of the table, alive for the duration of a call.
-pub struct SparsePin(Pinned<'static, Entry>);
+/// A sparse tensor of the table, alive as a [`Pin`].
+pub struct SparsePin(&'static Arc<Mutex<Coo>>);
 
 impl SparsePin {
-    fn cell(&self) -> &Arc<Mutex<Coo>> {
-        match &*self.0 {
-            Entry::Sparse(cell) => cell,
-            Entry::Dense(_) => unreachable!("pinned as a sparse tensor"),
-        }
-    }
-
     /// What it is now.
     pub fn get(&self) -> Coo {
-        self.cell().lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A second handle of it.
     pub fn alias(&self) -> Result<i64> {
-        let cell = Arc::clone(self.cell());
+        let cell = Arc::clone(self.0);
         let handle = runtime().enter(self.get().dtype(), Entry::Sparse(cell))?;
         Ok(handle | SPARSE << HINT_SHIFT)
     }
 
     /// Makes it something else of the same shape and dtype.
     pub fn set(&self, value: Coo) {
-        *self.cell().lock().unwrap_or_else(PoisonError::into_inner) = value;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = value;
     }
 }
 
@@ -153,8 +158,9 @@ impl Runtime {
         if pipeline::busy() {
             pipeline::used(handle);
         }
-        match self.tensors.pin(handle) {
-            Some(pinned) if matches!(*pinned, Entry::Dense(_)) => Ok(Pin::Held(pinned)),
+        // SAFETY: the body that asks is in a call (`Pin`).
+        match unsafe { self.tensors.get(handle) } {
+            Some(Entry::Dense(t)) => Ok(Pin::Held(t)),
             other => lent(op, handle, other),
         }
     }
@@ -177,20 +183,20 @@ impl Runtime {
         if pipeline::busy() {
             pipeline::used(handle);
         }
-        match self.tensors.pin(handle) {
-            Some(pinned) if matches!(*pinned, Entry::Sparse(_)) => {
-                let pin = SparsePin(pinned);
+        // SAFETY: the body that asks is in a call (`Pin`).
+        match unsafe { self.tensors.get(handle) } {
+            Some(Entry::Sparse(cell)) => {
+                let pin = SparsePin(cell);
                 if device::others() {
                     device::check_number(op, pin.get().device())?;
                 }
                 Ok(Any::Sparse(pin))
             }
-            Some(pinned) => {
-                let pin = Pin::Held(pinned);
+            Some(Entry::Dense(t)) => {
                 if device::others() {
-                    device::check(op, &pin)?;
+                    device::check(op, t)?;
                 }
-                Ok(Any::Dense(pin))
+                Ok(Any::Dense(Pin::Held(t)))
             }
             None => lent(op, handle, None).map(Any::Dense),
         }
@@ -223,6 +229,14 @@ impl Runtime {
         let handle = self.enter(t.dtype(), Entry::Dense(t.clone()))?;
         pipeline::made(handle, &t);
         Ok(handle)
+    }
+
+    /// Runs the body of a native method in a call, so that what it pins stays alive.
+    #[inline]
+    pub fn call<R>(&'static self, body: impl FnOnce() -> R) -> R {
+        let _end = Late(self);
+        let _call = Call::begin();
+        body()
     }
 
     /// Frees what was closed during calls that have ended, and that none of them has seen to.
@@ -284,15 +298,15 @@ impl Runtime {
 
 /// The tensor of a handle that the table does not have as a dense one.
 #[cold]
-fn lent(op: &'static str, handle: i64, found: Option<Pinned<'static, Entry>>) -> Result<Pin> {
+fn lent(op: &'static str, handle: i64, found: Option<&Entry>) -> Result<Pin> {
     match pipeline::node(handle) {
         Some(t) => Ok(Pin::Lent(t)),
         None => Err(not_dense(op, handle, found)),
     }
 }
 
-fn not_dense(op: &'static str, handle: i64, found: Option<Pinned<'static, Entry>>) -> Error {
-    match found.as_deref() {
+fn not_dense(op: &'static str, handle: i64, found: Option<&Entry>) -> Error {
+    match found {
         Some(Entry::Sparse(cell)) => {
             let tensor = cell.lock().unwrap_or_else(PoisonError::into_inner);
             tensor.refuse(op, "not defined for it: call toDense first")

@@ -63,6 +63,31 @@ pub struct Pinned<'a, T> {
     reader: *const Reader,
 }
 
+/// A call of this thread: what it [gets](Table::get) from tables stays alive until it ends.
+pub struct Call {
+    /// A pointer, since a call must end on its own thread.
+    reader: *const Reader,
+}
+
+impl Call {
+    /// Begins a call, perhaps within another.
+    #[inline]
+    pub fn begin() -> Call {
+        let reader = thread::own();
+        reader.enter();
+        Call { reader }
+    }
+}
+
+impl Drop for Call {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: records live for ever; this is the thread that began.
+        unsafe { &*self.reader }.leave();
+    }
+}
+
+#[inline]
 fn chunk_of(index: u32) -> (usize, usize) {
     let n = index as usize + FIRST_CHUNK;
     let chunk = (n.ilog2() - FIRST_CHUNK.ilog2()) as usize;
@@ -147,10 +172,28 @@ impl<T> Table<T> {
         Some(Pinned { value, table: self, reader })
     }
 
+    /// The value of a handle; none where it was closed.
+    ///
+    /// # Safety
+    /// The thread is in a [`Call`], and the value is not used after its end.
+    #[inline]
+    pub unsafe fn get(&self, handle: i64) -> Option<&T> {
+        let (slot, _, generation) = self.find(handle)?;
+        let found = slot.claim.find(generation, thread::own());
+        // SAFETY: it was found in a call, which it outlives.
+        found.then(|| unsafe { (*slot.value.get()).assume_init_ref() })
+    }
+
+    /// Whether closed values wait for calls to end.
+    #[inline]
+    pub fn has_late(&self) -> bool {
+        self.late_count.load(Relaxed) != 0
+    }
+
     /// Ends a pin; the last one of a call sees to what had to wait for it.
     #[inline]
     fn leave(&self, reader: &Reader) {
-        if reader.leave() && self.late_count.load(Relaxed) != 0 {
+        if reader.leave() && self.has_late() {
             self.collect();
         }
     }

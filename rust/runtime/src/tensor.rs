@@ -197,6 +197,7 @@ impl Tensor {
     }
 
     /// Whether both have the same sizes.
+    #[inline]
     pub fn same_shape(&self, other: &Tensor) -> bool {
         Arc::ptr_eq(&self.0.layout, &other.0.layout) || self.shape() == other.shape()
     }

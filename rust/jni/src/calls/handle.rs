@@ -8,7 +8,7 @@ use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, NativeMethod, native_method};
 
 use crate::array::{each_long, same, write_longs};
-use crate::boundary::{Failure, boundary, boundary_env, operation};
+use crate::boundary::{Failure, boundary, boundary_env, operation, unpinned};
 use crate::runtime::{self, runtime};
 use wick_runtime::Error;
 
@@ -41,7 +41,7 @@ fn op_code<'l>(env: EnvUnowned<'l>, _: JClass<'l>, family: JString<'l>, name: JS
 }
 
 fn release(env: EnvUnowned, _: JClass, a: jlong) {
-    boundary(env, || {
+    unpinned(env, || {
         runtime().close(a);
         Ok::<_, Error>(())
     })
@@ -49,7 +49,7 @@ fn release(env: EnvUnowned, _: JClass, a: jlong) {
 
 fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, count: jint) {
     let inner = same(&env);
-    boundary(env, || {
+    unpinned(env, || {
         let mut closing = Closing::default();
         each_long(&inner, &handles, count.max(0) as usize, |handle| closing.close(handle))?;
         closing.finish();
@@ -58,7 +58,7 @@ fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, 
 }
 
 fn release_few(env: EnvUnowned, _: JClass, a: jlong, b: jlong, c: jlong, d: jlong) {
-    boundary(env, || {
+    unpinned(env, || {
         let mut closing = Closing::default();
         [a, b, c, d].into_iter().filter(|h| *h > 0).for_each(|h| closing.close(h));
         closing.finish();

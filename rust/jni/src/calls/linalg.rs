@@ -51,7 +51,7 @@ fn einsum<'l>(
     let handles = all_longs(&env, &operands);
     boundary_env(env, |env| {
         let (equation, handles) = (equation.try_to_string(env)?, handles?);
-        let done = pipeline::perform(move || {
+        let done = pipeline::perform(&move || {
             let rt = runtime();
             let pins = rt.pin_all("einsum", &handles)?;
             let tensors: Vec<&Tensor> = pins.iter().map(|t| &**t).collect();
