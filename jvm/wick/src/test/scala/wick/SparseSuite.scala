@@ -200,7 +200,7 @@ class SparseSuite extends munit.FunSuite {
       for (t <- List(STen.zeros(List(2, 3), options), STen.empty(List(2, 3), options))) {
         assertEquals((t.options, t.nnz, t.isCoalesced, t.sparseDim), (options, 0L, true, 2))
         checkSparse(t, List(2, 3), List.fill(6)(0.0): _*)
-        checkSparse(t + example(dtype), List(2, 3), example(dtype).toDense.toDoubleArray.toSeq: _*)
+        checkSparse(t + example(dtype), List(2, 3), values(example(dtype).toDense): _*)
       }
       assertEquals(STen.zeros(Nil, options).shape, Nil)
       assertEquals(STen.zeros(List(1L << 31, 1L << 31), options).nnz, 0L)
