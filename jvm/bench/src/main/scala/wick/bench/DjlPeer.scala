@@ -66,7 +66,7 @@ object DjlPeer extends Peer {
       case "max_pool2d" => unary(images)(Pool.maxPool2d(_, new Shape(2, 2), new Shape(2, 2), new Shape(0, 0), false))
       case "attention"  =>
         // DJL has no call for it: the products and the softmax.
-        val Seq(p, q, r) = Seq(1, 2, 3).map(heads(_))
+        val Seq(p, q, r) = Seq(1, 2, 3).map(heads(_)): @unchecked
         () => {
           val turned = q.swapAxes(1, 2)
           val scores = p.matMul(turned)

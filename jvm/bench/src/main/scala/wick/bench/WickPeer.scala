@@ -52,7 +52,7 @@ object WickPeer extends Peer {
       case "conv2d_1x1"     => binary(images, kernel(1))((p, q, scope) => STen.conv2d(p, q)(scope))
       case "max_pool2d"     => unary(images)((t, scope) => STen.max_pool2d(t, List(2))(scope))
       case "attention"      =>
-        val Seq(p, q, r) = Seq(1, 2, 3).map(heads(_))
+        val Seq(p, q, r) = Seq(1, 2, 3).map(heads(_)): @unchecked
         () => Scope.root { implicit scope => STen.scaled_dot_product_attention(p, q, r); 0 }
       case "layer_norm"     =>
         val w = vector(3, n)
