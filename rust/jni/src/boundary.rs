@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jni::objects::JLongArray;
 use jni::strings::JNIString;
+use jni::sys::jlong;
 use jni::{Env, EnvUnowned};
 use wick_runtime::device::{self, Accesses};
 use wick_runtime::error::Kind;
@@ -73,7 +74,8 @@ fn panic_text(payload: Box<dyn Any + Send>) -> String {
 /// Runs a native method's body; an error or panic becomes the pending exception and the default
 /// value is returned. A body that finds its operands on another device, before it has done anything,
 /// runs again in that device's turn.
-pub fn boundary<T: Default, E: Into<Failure>>(
+#[inline]
+fn enter<T: Default, E: Into<Failure>>(
     env: EnvUnowned,
     body: impl FnOnce() -> Result<T, E> + Clone,
 ) -> T {
@@ -82,7 +84,7 @@ pub fn boundary<T: Default, E: Into<Failure>>(
     })
 }
 
-/// As [`boundary`] for a body that pins nothing: it is in no call, so that what it closes is freed at
+/// As [`query`] for a body that pins nothing: it is in no call, so that what it closes is freed at
 /// once.
 #[inline]
 pub fn unpinned<T: Default, E: Into<Failure>>(
@@ -94,6 +96,32 @@ pub fn unpinned<T: Default, E: Into<Failure>>(
         Ok(Err(error)) => fail(env, error.into()),
         Err(payload) => fail(env, left(payload)),
     }
+}
+
+/// Why what is not an operation cannot be part of a pipeline.
+pub const ONCE: &str = "it would be done, or seen, in the recording alone";
+
+/// Runs a native method that elements pass through on their way to or from the JVM, a file or a
+/// device: `op` cannot be part of a pipeline, and is refused while the thread records one.
+pub fn boundary<T: Default, E: Into<Failure>>(
+    env: EnvUnowned,
+    op: &'static str,
+    body: impl FnOnce() -> Result<T, E> + Clone,
+) -> T {
+    enter(env, || {
+        pipeline::refuse(op, ONCE).map_err(Failure::Runtime)?;
+        body().map_err(E::into)
+    })
+}
+
+/// Runs a native method that asks about handles and services alone, or closes them: it reads and writes
+/// no element and makes no tensor, so that recorded pipelines need not know of it.
+#[inline]
+pub fn query<T: Default, E: Into<Failure>>(
+    env: EnvUnowned,
+    body: impl FnOnce() -> Result<T, E> + Clone,
+) -> T {
+    enter(env, body)
 }
 
 /// Runs a body where its operands live.
@@ -117,39 +145,33 @@ fn anywhere<T, E: Into<Failure>>(
     }
 }
 
-/// As [`boundary`] for an operation that sparse tensors know, too: where `dense` finds one among its
-/// operands, before it has done anything, `sparse` is asked instead.
-#[inline]
-pub fn boundary_or<T: Default, E: Into<Failure>>(
-    env: EnvUnowned,
-    dense: impl FnOnce() -> Result<T, E> + Clone,
-    sparse: impl FnOnce() -> Result<T, Error> + Clone,
-) -> T {
-    boundary(env, || match dense().map_err(E::into) {
-        Err(Failure::Runtime(e)) if matches!(e.kind(), Kind::Sparse { .. }) => {
-            sparse().map_err(Failure::Runtime)
-        }
-        other => other,
-    })
-}
-
-/// As [`boundary`] for an operation: its body owns what it needs, so that a pipeline can do it again.
+/// Runs a native method that computes: its body owns what it needs, so that a pipeline can do it again.
 #[inline]
 pub fn operation<T: Default>(
     env: EnvUnowned,
     body: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
 ) -> T {
-    boundary(env, || pipeline::perform(&body))
+    enter(env, || pipeline::perform(&body))
 }
 
-/// As [`operation`] for one that sparse tensors know, too (see [`boundary_or`]).
+/// As [`operation`] for one that sparse tensors know, too: where `dense` finds one among its operands,
+/// before it has done anything, `sparse` is asked instead.
 #[inline]
 pub fn operation_or<T: Default>(
     env: EnvUnowned,
     dense: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
-    sparse: impl FnOnce() -> Result<T, Error> + Clone,
+    sparse: impl Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
 ) -> T {
-    boundary_or(env, || pipeline::perform(&dense), sparse)
+    operation(env, move || match dense() {
+        Err(e) if matches!(e.kind(), Kind::Sparse { .. }) => sparse(),
+        done => done,
+    })
+}
+
+/// As [`operation`] for a tensor of elements that `read` takes from the JVM. A pipeline makes it anew
+/// in each run, since it may be written.
+pub fn constant(env: EnvUnowned, read: impl FnOnce() -> Result<Tensor, Error> + Clone) -> jlong {
+    enter(env, || pipeline::constant(read()?))
 }
 
 /// As [`operation`] for several results, whose handles go into a long[]; it may be null where there are
@@ -160,7 +182,7 @@ pub fn operation_all(
     body: impl Fn() -> Result<Vec<Option<Tensor>>, Error> + Clone + Send + Sync + 'static,
 ) {
     let inner = same(&env);
-    boundary(env, || {
+    enter(env, || {
         let handles = pipeline::perform(&move || runtime().own_all(body()?))?;
         if handles.is_empty() {
             return Ok(());
@@ -169,8 +191,38 @@ pub fn operation_all(
     })
 }
 
+/// As [`operation`] for one whose arguments are read by the JNI environment itself.
+pub fn operation_env<'local, T: Default, B>(
+    env: EnvUnowned<'local>,
+    read: impl FnOnce(&mut Env<'local>) -> Result<B, Failure> + Clone,
+) -> T
+where
+    B: Fn() -> Result<T, Error> + Clone + Send + Sync + 'static,
+{
+    enter_env(env, |env| Ok(pipeline::perform(&read(env)?)?))
+}
+
 /// As [`boundary`], for the few methods that need the JNI environment itself.
 pub fn boundary_env<'local, T: Default>(
+    env: EnvUnowned<'local>,
+    op: &'static str,
+    body: impl FnOnce(&mut Env<'local>) -> Result<T, Failure> + Clone,
+) -> T {
+    enter_env(env, |env| {
+        pipeline::refuse(op, ONCE)?;
+        body(env)
+    })
+}
+
+/// As [`query`], for the few methods that need the JNI environment itself.
+pub fn query_env<'local, T: Default>(
+    env: EnvUnowned<'local>,
+    body: impl FnOnce(&mut Env<'local>) -> Result<T, Failure> + Clone,
+) -> T {
+    enter_env(env, body)
+}
+
+fn enter_env<'local, T: Default>(
     mut env: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T, Failure> + Clone,
 ) -> T {

@@ -12,7 +12,7 @@ use jni::objects::{JClass, JString};
 use jni::sys::jint;
 use jni::{EnvUnowned, NativeMethod};
 
-use boundary::boundary_env;
+use boundary::query_env;
 use wick_runtime::Error;
 
 /// `wick.Native.init(String version)`: compares versions, registers the natives.
@@ -22,7 +22,7 @@ pub extern "system" fn Java_wick_Native_init<'local>(
     class: JClass<'local>,
     version: JString<'local>,
 ) {
-    boundary_env(env, |env| {
+    query_env(env, |env| {
         boundary::keep_backtraces();
         let wanted = version.try_to_string(env)?;
         let ours = env!("CARGO_PKG_VERSION");

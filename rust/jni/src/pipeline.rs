@@ -82,9 +82,6 @@ struct Recording {
     storages: Vec<Option<u32>>,
     last_uses: Vec<usize>,
     trace: Vec<Event>,
-    /// Whether a body runs, and whether tensors came from anywhere else.
-    performing: bool,
-    foreign: bool,
 }
 
 /// A step and the part of the trace that it made.
@@ -198,6 +195,11 @@ fn running<T>(f: impl FnOnce(&mut Run) -> T) -> Option<T> {
     })
 }
 
+/// Whether this thread records a pipeline.
+pub fn records() -> bool {
+    recording(|_| ()).is_some()
+}
+
 /// Does an operation, and remembers it where the thread records.
 #[inline]
 pub fn perform<T>(body: &(impl Fn() -> Result<T> + Clone + Send + Sync + 'static)) -> Result<T> {
@@ -206,15 +208,9 @@ pub fn perform<T>(body: &(impl Fn() -> Result<T> + Clone + Send + Sync + 'static
 
 #[cold]
 fn remember<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T> {
-    let begun = recording(|r| {
-        r.performing = true;
-        r.forms.len()
-    });
-    let Some(first) = begun else { return body() };
+    let Some(first) = recording(|r| r.forms.len()) else { return body() };
     let begin = trace::recorded_events();
-    let value = body();
-    recording(|r| r.performing = false);
-    let value = value?;
+    let value = body()?;
     recording(|r| {
         let (body, last): (Body, _) = (Box::new(move || body().map(drop)), r.forms.len());
         let step = Step { body, first, last, done: Vec::new() };
@@ -223,22 +219,17 @@ fn remember<T>(body: impl Fn() -> Result<T> + Send + Sync + 'static) -> Result<T
     Ok(value)
 }
 
-/// Fails where the thread records: what the JVM would learn holds for this run only.
+/// Fails where the thread records.
 pub fn refuse(op: &'static str, why: &'static str) -> Result<()> {
-    match recording(|_| ()) {
-        Some(()) => Err(refused(format!("{op} cannot be part of a pipeline: {why}"))),
-        None => Ok(()),
-    }
+    let text = || format!("{op} cannot be part of a pipeline: {why}");
+    recording(|_| Err(refused(text()))).unwrap_or(Ok(()))
 }
-
-/// Why elements do not leave a pipeline that is being recorded.
-pub const READS: &str = "its value would be that of the recording in every run";
 
 /// A handle for a tensor of elements from the JVM. A pipeline makes it anew in each run, since it may be
 /// written.
 pub fn constant(t: Tensor) -> Result<i64> {
     let rt = runtime();
-    if recording(|_| ()).is_none() {
+    if !records() {
         return rt.own(t);
     }
     perform(&move || rt.own(elementwise::cast(&rt.ctx, &t, t.dtype())?))
@@ -269,7 +260,6 @@ pub fn keep(t: &Tensor) -> Option<Result<i64>> {
 pub fn made(handle: i64, t: &Tensor) {
     let storage = trace::recorded_index(t);
     recording(|r| {
-        r.foreign |= !r.performing;
         r.push(handle, Form::of(t), storage);
     });
 }
@@ -313,8 +303,6 @@ pub fn record(inputs: &[i64]) -> Result<()> {
         storages: Vec::new(),
         last_uses: Vec::new(),
         trace: Vec::new(),
-        performing: false,
-        foreign: false,
     };
     for handle in inputs {
         let t = rt.look(OP, *handle)?;
@@ -333,7 +321,7 @@ pub fn record(inputs: &[i64]) -> Result<()> {
 
 /// Ends the recording without a pipeline.
 pub fn abandon() {
-    if recording(|_| ()).is_some() {
+    if records() {
         set(State::Idle);
         trace::recorded();
     }
@@ -354,11 +342,6 @@ pub fn finish(outputs: &[i64], strategy: Strategy, pools: usize, wipe: bool) -> 
     let rt = runtime();
     for handle in &recording.open {
         rt.close(*handle);
-    }
-    if recording.foreign {
-        return Err(refused(
-            "it imports, reads or copies a tensor: do that before, and use it here",
-        ));
     }
     let number = |handle: &i64| {
         let number = recording.numbers.get(handle).copied();

@@ -180,6 +180,11 @@ impl Context {
         self.pool.get_or_try_init(make).ok()
     }
 
+    /// Binds the threads of its own pool to processors; see [`PoolScheduler::bind`].
+    pub fn bind_threads(&self, cores: &[usize]) -> usize {
+        self.pool().map_or(0, |pool| pool.bind(cores))
+    }
+
     /// Into how many parts work of so many nanoseconds should be cut.
     fn parts(&self, work: f64, iterations: i64) -> usize {
         if work < SMALL {

@@ -36,6 +36,70 @@ impl Scheduler for PoolScheduler {
     }
 }
 
+impl PoolScheduler {
+    /// Binds worker `i` to processor `cores[i % cores.len()]`, or without any lets the workers run
+    /// where the caller may. How many the system has bound: it refuses processors that are not there
+    /// or not the process's.
+    pub fn bind(&self, cores: &[usize]) -> usize {
+        let allowed = affinity::current();
+        let bound = self.0.broadcast(|worker| match cores {
+            [] => allowed.is_some_and(|set| affinity::bind(&set)),
+            _ => affinity::bind_to(cores[worker.index() % cores.len()]),
+        });
+        bound.into_iter().filter(|b| *b).count()
+    }
+}
+
+/// Which processors the thread at hand may run on.
+#[cfg(target_os = "linux")]
+mod affinity {
+    use libc::{CPU_SET, CPU_SETSIZE, cpu_set_t, sched_getaffinity, sched_setaffinity};
+
+    const SIZE: usize = size_of::<cpu_set_t>();
+
+    fn none() -> cpu_set_t {
+        // SAFETY: a set of bits, all of them 0.
+        unsafe { std::mem::zeroed() }
+    }
+
+    pub fn current() -> Option<cpu_set_t> {
+        let mut set = none();
+        // SAFETY: 0 is this thread; the set has the given size.
+        (unsafe { sched_getaffinity(0, SIZE, &mut set) } == 0).then_some(set)
+    }
+
+    pub fn bind(set: &cpu_set_t) -> bool {
+        // SAFETY: as above.
+        unsafe { sched_setaffinity(0, SIZE, set) == 0 }
+    }
+
+    pub fn bind_to(core: usize) -> bool {
+        if core >= CPU_SETSIZE as usize {
+            return false;
+        }
+        let mut set = none();
+        // SAFETY: the set has a bit for it.
+        unsafe { CPU_SET(core, &mut set) };
+        bind(&set)
+    }
+}
+
+/// Other systems have no such call.
+#[cfg(not(target_os = "linux"))]
+mod affinity {
+    pub fn current() -> Option<()> {
+        None
+    }
+
+    pub fn bind(_: &()) -> bool {
+        false
+    }
+
+    pub fn bind_to(_: usize) -> bool {
+        false
+    }
+}
+
 /// Into how many parts an operation is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Strategy {

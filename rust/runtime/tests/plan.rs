@@ -15,7 +15,7 @@ use wick_runtime::ops::elementwise::{Out, binary, unary};
 use wick_runtime::ops::matmul::{MatmulOp, matmul};
 use wick_runtime::ops::promote::Arg;
 use wick_runtime::plan::{
-    Lifetime, Manager, Owner, Plan, PoolSet, Strategy as How, lower_bound, plan, trace,
+    Lifetime, Manager, Owner, Place, Plan, PoolSet, Strategy as How, lower_bound, plan, trace,
 };
 use wick_runtime::{Context, Result, Tensor};
 
@@ -216,6 +216,31 @@ fn a_wiped_pool_holds_zeros() {
     let lease = PoolSet::acquire(&set, Duration::ZERO).unwrap();
     assert_eq!(lease.block(0), block);
     assert!(bytes().iter().all(|b| *b == 0));
+}
+
+/// AC-51: what a tensor of an ended lease still sees, an operation of another thread may be using: no
+/// later lease writes there, and the last tensor frees it.
+#[test]
+fn memory_in_use_is_not_leased_again() {
+    let ctx = Context::new(1 << 20, 1);
+    let set = pools(&ctx, 1, false);
+    let block = ctx.allocator().memory().live;
+    let lease = PoolSet::acquire(&set, Duration::ZERO).unwrap();
+    let start = lease.block(0);
+    let place = Place { block: 0, offset: 0 };
+    let t = lease.tensor("t", place, 1000, DType::U8, &[1000]).unwrap();
+    drop(lease);
+    let lease = PoolSet::acquire(&set, Duration::ZERO).unwrap();
+    let fresh = lease.block(0);
+    assert_ne!(fresh, start);
+    assert_eq!(ctx.allocator().memory().live, 2 * block);
+    drop(t);
+    assert_eq!(ctx.allocator().memory().live, block);
+    drop(lease);
+    let lease = PoolSet::acquire(&set, Duration::ZERO).unwrap();
+    drop(lease.tensor("t", place, 1000, DType::U8, &[1000]).unwrap());
+    drop(lease);
+    assert_eq!(PoolSet::acquire(&set, Duration::ZERO).unwrap().block(0), fresh);
 }
 
 /// Some operations with intermediates, small and large.

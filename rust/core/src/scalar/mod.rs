@@ -32,6 +32,12 @@ macro_rules! fused {
         ($a as f64 * $b as f64 + $c as f64) as f32
     };
 }
+/// The first block where `mad!` rounds once, the second where it rounds twice.
+macro_rules! if_fused {
+    ($fused:block else $plain:block) => {
+        $plain
+    };
+}
 #[path = "elementary/mod.rs"]
 mod plain;
 
@@ -43,6 +49,11 @@ macro_rules! mad {
 macro_rules! fused {
     ($a:expr, $b:expr, $c:expr) => {
         mad!($a, $b, $c)
+    };
+}
+macro_rules! if_fused {
+    ($fused:block else $plain:block) => {
+        $fused
     };
 }
 #[path = "elementary/mod.rs"]
@@ -328,19 +339,19 @@ real! {
     /// `ln(1 + x)`, accurate near zero.
     log1p() log log1p_f32 log1p_f64 => quick_log1p() quick_log1p_f32 quick_log1p_f64;
     /// Sine.
-    sin() trig sin_f32 sin_f64;
+    sin() trig sin_f32 sin_f64 => quick_sin() quick_sin_f32 quick_sin_f64;
     /// Cosine.
-    cos() trig cos_f32 cos_f64;
+    cos() trig cos_f32 cos_f64 => quick_cos() quick_cos_f32 quick_cos_f64;
     /// Tangent.
-    tan() trig tan_f32 tan_f64;
+    tan() trig tan_f32 tan_f64 => quick_tan() quick_tan_f32 quick_tan_f64;
     /// Arc sine.
-    asin() trig asin_f32 asin_f64;
+    asin() arc asin_f32 asin_f64;
     /// Arc cosine.
-    acos() trig acos_f32 acos_f64;
+    acos() arc acos_f32 acos_f64;
     /// Arc tangent.
-    atan() trig atan_f32 atan_f64;
+    atan() arc atan_f32 atan_f64;
     /// Angle of the point (`x`, `self`).
-    atan2(x) trig atan2_f32 atan2_f64;
+    atan2(x) arc atan2_f32 atan2_f64;
     /// Hyperbolic sine.
     sinh() hyperbolic sinh_f32 sinh_f64;
     /// Hyperbolic cosine.
@@ -348,11 +359,11 @@ real! {
     /// Hyperbolic tangent.
     tanh() hyperbolic tanh_f32 tanh_f64;
     /// Inverse hyperbolic sine.
-    asinh() hyperbolic asinh_f32 asinh_f64;
+    asinh() area asinh_f32 asinh_f64;
     /// Inverse hyperbolic cosine.
-    acosh() hyperbolic acosh_f32 acosh_f64;
+    acosh() area acosh_f32 acosh_f64;
     /// Inverse hyperbolic tangent.
-    atanh() hyperbolic atanh_f32 atanh_f64;
+    atanh() area atanh_f32 atanh_f64;
     /// `1/(1 + e⁻ˣ)`
     sigmoid() hyperbolic sigmoid_f32 sigmoid_f64 => quick_sigmoid() quick_sigmoid_f32 quick_sigmoid_f64;
     /// Error function.
@@ -362,7 +373,7 @@ real! {
     /// Inverse of the error function.
     erfinv() erf erfinv_f32 erfinv_f64;
     /// `ln |Γ(x)|`
-    lgamma() special lgamma_f32 lgamma_f64;
+    lgamma() gamma lgamma_f32 lgamma_f64 => quick_lgamma() quick_lgamma_f32 quick_lgamma_f64;
     /// Derivative of `ln Γ(x)`.
     digamma() special digamma_f32 digamma_f64;
     /// `self` to the power `y`, with the special cases of C99.
@@ -370,7 +381,7 @@ real! {
     /// Exact remainder of `self / y`, with the sign of `self`.
     fmod(y) rounding fmod_f32 fmod_f64;
     /// `√(self² + y²)` without overflow on the way.
-    hypot(y) power hypot_f32 hypot_f64;
+    hypot(y) power hypot_f32 hypot_f64 => quick_hypot(y) quick_hypot_f32 quick_hypot_f64;
     /// The magnitude of `self` with the sign of `s`.
     copysign(s) rounding copysign_f32 copysign_f64;
     /// `self * b + c`, rounded twice, or once where this type is [`Fused`].

@@ -7,12 +7,11 @@ use jni::objects::{
 use jni::sys::{jarray, jdouble, jint, jlong, jsize};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_core::{Bool, DType};
-use wick_runtime::Result;
 use wick_runtime::ops::array::{from_elements, item, with_elements};
+use wick_runtime::{Result, Tensor};
 
 use crate::array::{Primitive, length, longs, same};
-use crate::boundary::boundary;
-use crate::pipeline;
+use crate::boundary::{boundary, constant};
 use crate::runtime::{dtype, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -41,18 +40,16 @@ fn from<P: Primitive>(
     data: jarray,
     shape: &JLongArray,
     dtype: DType,
-) -> Result<jlong> {
+) -> Result<Tensor> {
     let (count, sizes) = (length(env, data)?, longs(env, shape)?);
     let rt = runtime();
-    let t = from_elements(&rt.ctx, dtype, &sizes, count, |bytes| {
+    from_elements(&rt.ctx, dtype, &sizes, count, |bytes| {
         // SAFETY: the array has `count` elements of P, and the tensor room for as many.
         unsafe { P::get(env, data, bytes.as_mut_ptr().cast(), count as jsize) }
-    })?;
-    pipeline::constant(t)
+    })
 }
 
 fn to<P: Primitive>(env: &EnvUnowned, a: jlong, out: jarray, dtype: Option<DType>) -> Result<()> {
-    pipeline::refuse("to array", pipeline::READS)?;
     let count = length(env, out)?;
     let rt = runtime();
     let t = rt.pin_host("to array", a)?;
@@ -67,12 +64,12 @@ macro_rules! arrays {
     ($($from:ident $to:ident $array:ident $primitive:ty, $dtype:ident;)*) => {$(
         fn $from<'l>(env: EnvUnowned<'l>, _: JClass<'l>, data: $array<'l>, shape: JLongArray<'l>) -> jlong {
             let inner = same(&env);
-            boundary(env, || from::<$primitive>(&inner, data.as_raw(), &shape, DType::$dtype))
+            constant(env, || from::<$primitive>(&inner, data.as_raw(), &shape, DType::$dtype))
         }
 
         fn $to<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: $array<'l>) {
             let inner = same(&env);
-            boundary(env, || to::<$primitive>(&inner, a, out.as_raw(), Some(DType::$dtype)))
+            boundary(env, "to array", || to::<$primitive>(&inner, a, out.as_raw(), Some(DType::$dtype)))
         }
     )*};
 }
@@ -103,7 +100,7 @@ fn from_bytes<'l>(
     code: jint,
 ) -> jlong {
     let inner = same(&env);
-    boundary(env, || from::<i8>(&inner, data.as_raw(), &shape, sized("from array", code, 1)?))
+    constant(env, || from::<i8>(&inner, data.as_raw(), &shape, sized("from array", code, 1)?))
 }
 
 fn from_half_bits<'l>(
@@ -114,12 +111,12 @@ fn from_half_bits<'l>(
     code: jint,
 ) -> jlong {
     let inner = same(&env);
-    boundary(env, || from::<i16>(&inner, data.as_raw(), &shape, sized("from array", code, 2)?))
+    constant(env, || from::<i16>(&inner, data.as_raw(), &shape, sized("from array", code, 2)?))
 }
 
 fn to_bytes<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JByteArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "to array", || {
         let dtype = runtime().look("to array", a)?.dtype();
         sized("to array", dtype as jint, 1)?;
         to::<i8>(&inner, a, out.as_raw(), Some(dtype))
@@ -128,7 +125,7 @@ fn to_bytes<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JByteArray<'l
 
 fn to_half_bits<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JShortArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "to array", || {
         let dtype = runtime().look("to array", a)?.dtype();
         sized("to array", dtype as jint, 2)?;
         to::<i16>(&inner, a, out.as_raw(), Some(dtype))
@@ -136,17 +133,15 @@ fn to_half_bits<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JShortArr
 }
 
 fn item_double(env: EnvUnowned, _: JClass, a: jlong) -> jdouble {
-    boundary(env, || {
+    boundary(env, "item", || {
         let rt = runtime();
-        pipeline::refuse("item", pipeline::READS)?;
         item::<f64>(&rt.ctx, &rt.pin_host("item", a)?)
     })
 }
 
 fn item_long(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || {
+    boundary(env, "item", || {
         let rt = runtime();
-        pipeline::refuse("item", pipeline::READS)?;
         item::<i64>(&rt.ctx, &rt.pin_host("item", a)?)
     })
 }

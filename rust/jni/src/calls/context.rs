@@ -10,9 +10,10 @@ use wick_runtime::alloc::machine_memory;
 use wick_runtime::scheduler::{Hints, Strategy};
 use wick_runtime::{Error, Stream};
 
-use crate::array::{same, write_longs};
-use crate::boundary::{boundary, boundary_env};
+use crate::array::{all_longs, same, write_longs};
+use crate::boundary::{ONCE, query, query_env};
 use crate::devices::JvmScheduler;
+use crate::pipeline;
 use crate::runtime::runtime;
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -20,6 +21,7 @@ pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn close_context(number: jint) -> () },
     native_method! { static raw fn context_state(number: jint, out: jlong[]) -> () },
     native_method! { static raw fn set_context(number: jint, what: jint, value: jlong, second: jlong) -> () },
+    native_method! { static raw fn bind_threads(number: jint, cores: jlong[]) -> jint },
     native_method! { static raw fn set_scheduler(number: jint, bridge: JObject) -> () },
     native_method! { static raw fn set_kernel_folder(number: jint, path: JString) -> () },
     native_method! { static raw fn run_part(parts: jlong) -> jboolean },
@@ -28,7 +30,7 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 
 /// 0 threads: the machine's; 0 bytes: the machine's memory.
 fn new_context(env: EnvUnowned, _: JClass, threads: jint, cap: jlong) -> jint {
-    boundary(env, || {
+    query(env, || {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads <= 0 { processors } else { threads as usize };
         let cap = if cap <= 0 { machine_memory() } else { cap as usize };
@@ -37,7 +39,7 @@ fn new_context(env: EnvUnowned, _: JClass, threads: jint, cap: jlong) -> jint {
 }
 
 fn close_context(env: EnvUnowned, _: JClass, number: jint) {
-    boundary(env, || {
+    query(env, || {
         runtime().devices.close(number as u32);
         Ok::<_, Error>(())
     })
@@ -47,7 +49,7 @@ fn close_context(env: EnvUnowned, _: JClass, number: jint) {
 /// hits.
 fn context_state<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jint, out: JLongArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    query(env, || {
         let device = runtime().devices.get("context", number)?;
         let ctx = device.context();
         let (memory, stream, kept) = (ctx.allocator().memory(), ctx.stream(), ctx.kernels().kept());
@@ -72,13 +74,16 @@ fn context_state<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jint, out: JLon
 /// What: 0 threads, 1 cap, 2 seed and offset, 3 trim, 4 the peak starts anew, 5 programs in memory
 /// are forgotten.
 fn set_context(env: EnvUnowned, _: JClass, number: jint, what: jint, value: jlong, second: jlong) {
-    boundary(env, || {
+    query(env, || {
         let device = runtime().devices.get("context", number)?;
         let ctx = device.context();
         match what {
             0 => ctx.set_threads(value.clamp(1, 1024) as usize),
             1 => ctx.allocator().set_cap(value.max(0) as usize),
-            2 => ctx.set_stream(Stream { seed: value as u64, offset: second as u64 }),
+            2 => {
+                pipeline::refuse("seed", ONCE)?;
+                ctx.set_stream(Stream { seed: value as u64, offset: second as u64 });
+            }
             3 => ctx.allocator().trim(),
             4 => ctx.allocator().reset_peak(),
             _ => ctx.kernels().clear(),
@@ -87,10 +92,27 @@ fn set_context(env: EnvUnowned, _: JClass, number: jint, what: jint, value: jlon
     })
 }
 
+/// How many threads of the context's pool were bound.
+fn bind_threads<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    number: jint,
+    cores: JLongArray<'l>,
+) -> jint {
+    let cores = all_longs(&env, &cores);
+    query(env, || {
+        let device = runtime().devices.get("context", number)?;
+        // The system refuses what is no processor.
+        let cores: Vec<usize> =
+            cores?.into_iter().map(|n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
+        Ok::<_, Error>(device.context().bind_threads(&cores) as jint)
+    })
+}
+
 /// null: the context's own pool.
 fn set_scheduler<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jint, bridge: JObject<'l>) {
     let bridge = &bridge;
-    boundary_env(env, |env| {
+    query_env(env, |env| {
         let device = runtime().devices.get("context", number)?;
         let scheduler = match bridge.is_null() {
             true => None,
@@ -103,7 +125,7 @@ fn set_scheduler<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jint, bridge: J
 
 fn set_kernel_folder<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jint, path: JString<'l>) {
     let path = &path;
-    boundary_env(env, |env| {
+    query_env(env, |env| {
         let device = runtime().devices.get("context", number)?;
         let path = if path.is_null() { None } else { Some(path.try_to_string(env)?) };
         Ok(device.context().kernels().set_folder(path.as_deref().map(Path::new))?)
@@ -112,7 +134,7 @@ fn set_kernel_folder<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jint, path:
 
 /// Runs the next part of an operation; false where none is left, or the operation has ended.
 fn run_part(env: EnvUnowned, _: JClass, parts: jlong) -> jboolean {
-    boundary(env, || {
+    query(env, || {
         let parts = runtime().devices.parts.pin(parts).map(|p| Arc::clone(&p));
         Ok::<_, Error>(parts.is_some_and(|p| p.run_one()))
     })
@@ -150,5 +172,5 @@ fn set_hints<'l>(
     let dim = old.split_dim.map_or(-1, |d| d as i64);
     let values = [dim, strategy, granules, old.threads.unwrap_or(0) as i64];
     let written = write_longs(&env, &before, &values);
-    boundary(env, || written)
+    query(env, || written)
 }

@@ -48,7 +48,7 @@ fn fill(env: EnvUnowned, _: JClass, a: jlong, kind: jint, bits: jlong) {
         let rt = runtime();
         creation::fill(&rt.ctx, &*rt.pin("fill_", a)?, scalar(kind, bits))
     };
-    operation_or(env, fill, || sparse::fill(a, scalar(kind, bits)))
+    operation_or(env, fill, move || sparse::fill(a, scalar(kind, bits)))
 }
 
 fn fill_tensor(env: EnvUnowned, _: JClass, a: jlong, value: jlong) {

@@ -13,7 +13,7 @@ use wick_runtime::ops::promote::check_writable;
 use wick_runtime::{Error, Result};
 
 use crate::array::{Primitive, length, same};
-use crate::boundary::boundary;
+use crate::boundary::{boundary, query, unpinned};
 use crate::runtime::runtime;
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -36,15 +36,15 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 ];
 
 fn sim_device(env: EnvUnowned, _: JClass, index: jint) -> jint {
-    boundary(env, || runtime().devices.sim(index).map(|(device, _)| device.number() as jint))
+    query(env, || runtime().devices.sim(index).map(|(device, _)| device.number() as jint))
 }
 
 fn device_of(env: EnvUnowned, _: JClass, a: jlong) -> jint {
-    boundary(env, || runtime().look("device", a).map(|t| t.device() as jint))
+    query(env, || runtime().look("device", a).map(|t| t.device() as jint))
 }
 
 fn copy_to_device(env: EnvUnowned, _: JClass, a: jlong, number: jint) -> jlong {
-    boundary(env, || {
+    boundary(env, "to", || {
         let (rt, op) = (runtime(), "to");
         let (t, to) = (rt.look(op, a)?, rt.devices.get(op, number)?);
         let copy = device::copy_to(&rt.ctx.host, op, &t, &to)?;
@@ -53,7 +53,7 @@ fn copy_to_device(env: EnvUnowned, _: JClass, a: jlong, number: jint) -> jlong {
 }
 
 fn on_device(env: EnvUnowned, _: JClass, a: jlong, number: jint) -> jlong {
-    boundary(env, || {
+    boundary(env, "on_device", || {
         let (rt, op) = (runtime(), "on_device");
         let (t, to) = (rt.look(op, a)?, rt.devices.get(op, number)?);
         rt.give(Some(t.on(op, &to)?), Some(&t), None)
@@ -61,7 +61,7 @@ fn on_device(env: EnvUnowned, _: JClass, a: jlong, number: jint) -> jlong {
 }
 
 fn prefetch(env: EnvUnowned, _: JClass, a: jlong, number: jint) {
-    boundary(env, || {
+    boundary(env, "async_copy_to_device", || {
         let (rt, op) = (runtime(), "async_copy_to_device");
         let (t, to) = (rt.look(op, a)?, rt.devices.get(op, number)?);
         t.on(op, &to)?.prefetch(op)
@@ -69,7 +69,7 @@ fn prefetch(env: EnvUnowned, _: JClass, a: jlong, number: jint) {
 }
 
 fn is_ready(env: EnvUnowned, _: JClass, a: jlong, number: jint) -> jboolean {
-    boundary(env, || {
+    query(env, || {
         let t = runtime().look("ready", a)?;
         Ok::<_, Error>(match number {
             -1 => t.is_ready_beside(true),
@@ -80,7 +80,7 @@ fn is_ready(env: EnvUnowned, _: JClass, a: jlong, number: jint) -> jboolean {
 }
 
 fn discard(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || {
+    boundary(env, "overwrite", || {
         let t = runtime().look("overwrite", a)?;
         check_writable("overwrite", &t, &[])?;
         t.discard("overwrite")
@@ -90,7 +90,7 @@ fn discard(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
 /// The elements' bytes in row-major order.
 fn host_read<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JByteArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "host_read", || {
         let (rt, op) = (runtime(), "host_read");
         let t = rt.pin_host(op, a)?;
         let bytes = t.numel() as usize * t.dtype().size();
@@ -105,7 +105,7 @@ fn host_read<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JByteArray<'
 /// Writes all elements from bytes in row-major order.
 fn host_write<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, from: JByteArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "host_write", || {
         let (rt, op) = (runtime(), "host_write");
         let t = rt.pin_host(op, a)?;
         check_writable(op, &t, &[])?;
@@ -136,7 +136,7 @@ fn work(code: jint) -> Work {
 
 /// What: 0 a delay in nanoseconds, 1 failures to come, 2 held or not, 3 a fresh start.
 fn simulate(env: EnvUnowned, _: JClass, index: jint, what: jint, code: jint, value: jlong) {
-    boundary(env, || {
+    query(env, || {
         let (_, sim) = runtime().devices.sim(index)?;
         match what {
             0 => sim.delay(work(code), Duration::from_nanos(value.max(0) as u64)),
@@ -149,12 +149,12 @@ fn simulate(env: EnvUnowned, _: JClass, index: jint, what: jint, code: jint, val
 }
 
 fn simulated(env: EnvUnowned, _: JClass, index: jint, code: jint) -> jlong {
-    boundary(env, || runtime().devices.sim(index).map(|(_, sim)| sim.done(work(code)) as jlong))
+    query(env, || runtime().devices.sim(index).map(|(_, sim)| sim.done(work(code)) as jlong))
 }
 
 /// A handle for an event that is done when all that was submitted before is.
 fn queue_event(env: EnvUnowned, _: JClass, number: jint, upload: jboolean) -> jlong {
-    boundary(env, || {
+    query(env, || {
         let rt = runtime();
         let device = rt.devices.get("event", number)?;
         let queue = if upload { device.upload_queue() } else { device.compute_queue() };
@@ -171,7 +171,7 @@ fn event(handle: jlong) -> Result<Event> {
 }
 
 fn queue_wait(env: EnvUnowned, _: JClass, number: jint, upload: jboolean, handle: jlong) {
-    boundary(env, || {
+    query(env, || {
         let device = runtime().devices.get("queue", number)?;
         let event = event(handle)?;
         match if upload { device.upload_queue() } else { device.compute_queue() } {
@@ -185,12 +185,12 @@ fn queue_wait(env: EnvUnowned, _: JClass, number: jint, upload: jboolean, handle
 }
 
 fn event_done(env: EnvUnowned, _: JClass, handle: jlong) -> jboolean {
-    boundary(env, || event(handle).map(|e| e.is_done()))
+    query(env, || event(handle).map(|e| e.is_done()))
 }
 
 /// Negative: without a limit. False where the time was not enough.
 fn event_wait(env: EnvUnowned, _: JClass, handle: jlong, nanos: jlong) -> jboolean {
-    boundary(env, || {
+    query(env, || {
         let event = event(handle)?;
         if nanos < 0 {
             return event.wait().map(|()| true);
@@ -203,7 +203,7 @@ fn event_wait(env: EnvUnowned, _: JClass, handle: jlong, nanos: jlong) -> jboole
 }
 
 fn event_release(env: EnvUnowned, _: JClass, handle: jlong) {
-    boundary(env, || {
+    unpinned(env, || {
         runtime().devices.events.close(handle);
         Ok::<_, Error>(())
     })

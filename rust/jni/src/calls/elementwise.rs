@@ -54,7 +54,7 @@ fn unary(
             let result = elementwise::unary(&rt.ctx, op, &x, [p0, p1, p2], target.out())?;
             rt.give(result, Some(&x), None)
         },
-        || {
+        move || {
             let op = UnaryOp::from_code(op).ok_or_else(|| no_op(op))?;
             sparse::unary(op, a, [p0, p1, p2], out)
         },
@@ -89,7 +89,7 @@ fn binary(
             )?;
             rt.give(result, Some(&x), Some(&y))
         },
-        || {
+        move || {
             let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
             sparse::binary(op, a, b, scalar(alpha_kind, alpha_bits), out)
         },
@@ -122,7 +122,7 @@ fn binary_scalar(
             let result = elementwise::binary(&rt.ctx, op, &[left, right], alpha, target.out())?;
             rt.give(result, Some(&x), None)
         },
-        || {
+        move || {
             let op = BinaryOp::from_code(op).ok_or_else(|| no_op(op))?;
             sparse::binary_scalar(op, a, scalar(kind, bits), reversed, out)
         },
@@ -164,7 +164,7 @@ fn cast(env: EnvUnowned, _: JClass, a: jlong, code: jint) -> jlong {
             let result = elementwise::cast(&rt.ctx, &x, dtype("to", code)?)?;
             rt.give(Some(result), Some(&x), None)
         },
-        || sparse::cast(a, dtype("to", code)?),
+        move || sparse::cast(a, dtype("to", code)?),
     )
 }
 

@@ -30,7 +30,7 @@ fn tensors_from_file<'l>(
     results: JLongArray<'l>,
 ) {
     let inner = same(&env);
-    boundary_env(env, |env| {
+    boundary_env(env, "from_file", |env| {
         let op = "from_file";
         let path = path.try_to_string(env)?;
         let parts = all_longs(&inner, &parts)?;
@@ -47,7 +47,7 @@ fn tensors_from_file<'l>(
 }
 
 fn from_npy<'l>(env: EnvUnowned<'l>, _: JClass<'l>, path: JString<'l>) -> jlong {
-    boundary_env(env, |env| {
+    boundary_env(env, "from_npy", |env| {
         let path = path.try_to_string(env)?;
         let rt = runtime();
         Ok(rt.own(npy(&rt.ctx, &path)?)?)
@@ -61,7 +61,7 @@ fn from_safetensors<'l>(
     path: JString<'l>,
 ) -> JObjectArray<'l, JObject<'l>> {
     let inner = same(&env);
-    boundary_env(env, |env| {
+    boundary_env(env, "from_safetensors", |env| {
         let path = path.try_to_string(env)?;
         let contents = safetensors(&runtime().ctx, &path)?;
         let (names, tensors): (Vec<_>, Vec<_>) = contents.tensors.into_iter().unzip();

@@ -8,7 +8,7 @@ use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, NativeMethod, native_method};
 
 use crate::array::{each_long, same, write_longs};
-use crate::boundary::{Failure, boundary, boundary_env, operation, unpinned};
+use crate::boundary::{Failure, operation, query, query_env, unpinned};
 use crate::runtime::{self, runtime};
 use wick_runtime::Error;
 
@@ -34,7 +34,7 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 ];
 
 fn op_code<'l>(env: EnvUnowned<'l>, _: JClass<'l>, family: JString<'l>, name: JString<'l>) -> jint {
-    boundary_env(env, |env| {
+    query_env(env, |env| {
         let (family, name) = (family.try_to_string(env)?, name.try_to_string(env)?);
         Ok(crate::op_code(&family, &name)?)
     })
@@ -86,7 +86,7 @@ impl Closing {
 }
 
 fn is_live(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || Ok::<_, Error>(runtime().tensors.is_live(a)))
+    query(env, || Ok::<_, Error>(runtime().tensors.is_live(a)))
 }
 
 fn alias(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
@@ -100,14 +100,14 @@ fn alias(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
 }
 
 fn shape<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
-    boundary_env(env, |env| match runtime().pin_any("shape", a)? {
+    query_env(env, |env| match runtime().pin_any("shape", a)? {
         runtime::Any::Dense(t) => long_array(env, t.shape()),
         runtime::Any::Sparse(t) => long_array(env, t.get().shape()),
     })
 }
 
 fn strides<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
-    boundary_env(env, |env| long_array(env, runtime().look("stride", a)?.layout().strides()))
+    query_env(env, |env| long_array(env, runtime().look("stride", a)?.layout().strides()))
 }
 
 /// A new long[].
@@ -118,11 +118,11 @@ pub fn long_array<'l>(env: &mut Env<'l>, numbers: &[i64]) -> Result<JLongArray<'
 }
 
 fn storage_offset(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || Ok::<_, Error>(runtime().look("storage_offset", a)?.layout().offset()))
+    query(env, || Ok::<_, Error>(runtime().look("storage_offset", a)?.layout().offset()))
 }
 
 fn shares_storage(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
-    boundary(env, || {
+    query(env, || {
         let rt = runtime();
         Ok::<_, Error>(
             rt.look("shares_storage", a)?.shares_storage(&*rt.look("shares_storage", b)?),
@@ -131,7 +131,7 @@ fn shares_storage(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
 }
 
 fn is_contiguous(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || Ok::<_, Error>(runtime().look("is_contiguous", a)?.layout().is_contiguous()))
+    query(env, || Ok::<_, Error>(runtime().look("is_contiguous", a)?.layout().is_contiguous()))
 }
 
 fn memory<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {
@@ -149,7 +149,7 @@ fn memory<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {
         freed as i64,
     ];
     let written = write_longs(&env, &out, &values);
-    boundary(env, || written)
+    query(env, || written)
 }
 
 fn reset_peak(_: EnvUnowned, _: JClass) {
@@ -173,7 +173,7 @@ fn set_threads(_: EnvUnowned, _: JClass, n: jint) {
 }
 
 fn cpu_level<'l>(env: EnvUnowned<'l>, _: JClass<'l>) -> JString<'l> {
-    boundary_env(env, |env| Ok(env.new_string(runtime().ctx.cpu_level())?))
+    query_env(env, |env| Ok(env.new_string(runtime().ctx.cpu_level())?))
 }
 
 #[cfg(test)]

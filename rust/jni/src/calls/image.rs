@@ -8,8 +8,8 @@ use wick_core::{BorderMode, Rect, Sides, named_ops};
 use wick_runtime::ops::image::{self, BT601, BT709, Color, Edges, Resize, file, padding};
 use wick_runtime::{Context, Error, Result, Tensor};
 
-use crate::array::{all_longs, doubles, give_all, longs, same};
-use crate::boundary::{boundary, boundary_env};
+use crate::array::{all_longs, doubles, got, longs};
+use crate::boundary::{boundary_env, operation, operation_all};
 use crate::runtime::{dtype, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -111,17 +111,17 @@ fn image<'l>(
     factors: JDoubleArray<'l>,
     results: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    let (numbers, factors) = (all_longs(&env, &numbers), doubles(&env, &factors));
+    operation_all(env, &results, move || {
         let rt = runtime();
         let a = rt.pin("image", a)?;
-        let (numbers, factors) = (all_longs(&inner, &numbers)?, doubles(&inner, &factors)?);
-        give_all(&inner, &results, compute(&rt.ctx, op, &a, &numbers, &factors)?)
+        let made = compute(&rt.ctx, op, &a, got(&numbers)?, got(&factors)?)?;
+        Ok(made.into_iter().map(Some).collect())
     })
 }
 
 fn image_read<'l>(env: EnvUnowned<'l>, _: JClass<'l>, path: JString<'l>) -> jlong {
-    boundary_env(env, |env| {
+    boundary_env(env, "read image", |env| {
         let path = path.try_to_string(env)?;
         let rt = runtime();
         Ok(rt.own(file::read(&rt.ctx, &path)?)?)
@@ -129,7 +129,7 @@ fn image_read<'l>(env: EnvUnowned<'l>, _: JClass<'l>, path: JString<'l>) -> jlon
 }
 
 fn image_write<'l>(env: EnvUnowned<'l>, _: JClass<'l>, path: JString<'l>, a: jlong) {
-    boundary_env(env, |env| {
+    boundary_env(env, "write image", |env| {
         let path = path.try_to_string(env)?;
         let rt = runtime();
         Ok(file::write(&rt.ctx, &path, &*rt.pin("write image", a)?)?)
@@ -145,12 +145,12 @@ fn padded<'l>(
     offset: jlong,
     total: jlong,
 ) -> jlong {
-    let inner = same(&env);
-    boundary(env, || {
-        let (shape, strides) = (longs(&inner, &shape)?, longs(&inner, &strides)?);
+    let (shape, strides) = (longs(&env, &shape), longs(&env, &strides));
+    operation(env, move || {
+        let (shape, strides) = (got(&shape)?, got(&strides)?);
         let rt = runtime();
         let dtype = dtype("padding", code)?;
-        rt.own(padding::padded(&rt.ctx, dtype, &shape, &strides, offset, total)?)
+        rt.own(padding::padded(&rt.ctx, dtype, shape, strides, offset, total)?)
     })
 }
 
@@ -162,11 +162,11 @@ fn fill_border<'l>(
     code: jint,
     value: jdouble,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    let sides = longs(&env, &sides);
+    operation(env, move || {
         let rt = runtime();
         let a = rt.pin("fill_border", a)?;
-        let [top, right, bottom, left] = *longs(&inner, &sides)? else { return Err(missing()) };
+        let [top, right, bottom, left] = **got(&sides)? else { return Err(missing()) };
         let sides = Sides { top, right, bottom, left };
         padding::fill_border(&rt.ctx, &a, sides, mode(code.into(), value)?)
     })

@@ -10,9 +10,8 @@ use wick_runtime::ops::{advanced, mask};
 use wick_runtime::{Error, Result};
 
 use crate::array::{got, longs};
-use crate::boundary::{boundary_or, operation, operation_all};
+use crate::boundary::{boundary, operation, operation_all};
 use crate::calls::sparse;
-use crate::pipeline;
 use crate::runtime::{Pin, no_op, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -188,13 +187,5 @@ fn nonzero_each<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, results: JLong
 }
 
 fn equal(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
-    boundary_or(
-        env,
-        || {
-            let rt = runtime();
-            pipeline::refuse("equal", pipeline::READS)?;
-            mask::equal(&rt.ctx, &*rt.pin("equal", a)?, &*rt.pin("equal", b)?)
-        },
-        || sparse::equal(a, b),
-    )
+    boundary(env, "equal", || sparse::equal(a, b))
 }

@@ -7,8 +7,7 @@ use wick_runtime::Tensor;
 use wick_runtime::ops::linalg::{self, LinalgOp};
 
 use crate::array::{all_longs, got};
-use crate::boundary::{boundary_env, operation_all};
-use crate::pipeline;
+use crate::boundary::{operation_all, operation_env};
 use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -49,15 +48,14 @@ fn einsum<'l>(
     operands: JLongArray<'l>,
 ) -> jlong {
     let handles = all_longs(&env, &operands);
-    boundary_env(env, |env| {
+    operation_env(env, |env| {
         let (equation, handles) = (equation.try_to_string(env)?, handles?);
-        let done = pipeline::perform(&move || {
+        Ok(move || {
             let rt = runtime();
             let pins = rt.pin_all("einsum", &handles)?;
             let tensors: Vec<&Tensor> = pins.iter().map(|t| &**t).collect();
             let result = linalg::einsum(&rt.ctx, &equation, &tensors)?;
             rt.give(Some(result), tensors.first().copied(), None)
-        });
-        Ok(done?)
+        })
     })
 }

@@ -13,7 +13,7 @@ use wick_runtime::{Error, Result};
 
 use super::handle::long_array;
 use crate::array::longs;
-use crate::boundary::{boundary, boundary_env};
+use crate::boundary::{boundary, query, query_env, unpinned};
 use crate::runtime::{dtype, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -56,14 +56,14 @@ fn size(n: jlong) -> Result<usize> {
 }
 
 fn manager(env: EnvUnowned, _: JClass, planner: jint, wipe: jboolean) -> jlong {
-    boundary(env, || {
+    query(env, || {
         let strategy = Strategy::from_code(planner).ok_or_else(|| no_op(planner))?;
         made(runtime().managers.insert(0, Mutex::new(Manager::new(strategy, wipe))))
     })
 }
 
 fn manager_group(env: EnvUnowned, _: JClass, manager: jlong) -> jint {
-    boundary(env, || of(manager, |mut m| m.group().map(|g| g as jint)))
+    query(env, || of(manager, |mut m| m.group().map(|g| g as jint)))
 }
 
 fn manager_manage(
@@ -74,25 +74,25 @@ fn manager_manage(
     bytes: jlong,
     align: jlong,
 ) -> jint {
-    boundary(env, || {
+    query(env, || {
         let (bytes, align) = (size(bytes)?, size(align)?);
         of(manager, |mut m| m.manage(group as usize, bytes, align).map(|m| m.index() as jint))
     })
 }
 
 fn manager_end(env: EnvUnowned, _: JClass, manager: jlong, group: jint, managed: jint) {
-    boundary(env, || of(manager, |mut m| m.end(Managed::new(group as usize, managed as usize))))
+    query(env, || of(manager, |mut m| m.end(Managed::new(group as usize, managed as usize))))
 }
 
 fn manager_populate(env: EnvUnowned, _: JClass, manager: jlong, pools: jint) {
-    boundary(env, || {
+    query(env, || {
         let ctx = &runtime().ctx;
         of(manager, |mut m| m.populate(ctx, pools.max(0) as usize))
     })
 }
 
 fn manager_blocks<'l>(env: EnvUnowned<'l>, _: JClass<'l>, manager: jlong) -> JLongArray<'l> {
-    boundary_env(env, |env| {
+    query_env(env, |env| {
         let blocks = of(manager, |m| Ok(m.blocks()))?;
         let each = |b: &wick_runtime::plan::Owner| [b.bytes, b.align, b.owners].map(|n| n as i64);
         let numbers: Vec<i64> = blocks.iter().flat_map(each).collect();
@@ -101,11 +101,11 @@ fn manager_blocks<'l>(env: EnvUnowned<'l>, _: JClass<'l>, manager: jlong) -> JLo
 }
 
 fn manager_clear(env: EnvUnowned, _: JClass, manager: jlong) {
-    boundary(env, || of(manager, |mut m| m.clear()))
+    query(env, || of(manager, |mut m| m.clear()))
 }
 
 fn manager_close(env: EnvUnowned, _: JClass, manager: jlong) {
-    boundary(env, || {
+    unpinned(env, || {
         let managers = &runtime().managers;
         if managers.is_live(manager) {
             of(manager, |mut m| m.clear())?;
@@ -116,7 +116,7 @@ fn manager_close(env: EnvUnowned, _: JClass, manager: jlong) {
 }
 
 fn lease(env: EnvUnowned, _: JClass, manager: jlong, nanos: jlong) -> jlong {
-    boundary(env, || {
+    query(env, || {
         // Others may acquire, and release, while this one waits.
         let pools = of(manager, |m| m.pools().cloned())?;
         let lease = PoolSet::acquire(&pools, Duration::from_nanos(nanos.max(0) as u64))?;
@@ -140,7 +140,7 @@ fn lease_tensor<'l>(
     shape: JLongArray<'l>,
 ) -> jlong {
     let shape = longs(&env, &shape);
-    boundary(env, || {
+    boundary(env, "lease", || {
         let (op, shape) = ("lease", shape?);
         let managed = Managed::new(group as usize, managed as usize);
         let (place, bytes) = of(manager, |m| m.place(managed))?;
@@ -151,7 +151,7 @@ fn lease_tensor<'l>(
 }
 
 fn lease_wipe(env: EnvUnowned, _: JClass, lease: jlong) {
-    boundary(env, || {
+    boundary(env, "wipe", || {
         lease_of(lease, |mut l| {
             l.wipe();
             Ok(())
@@ -160,7 +160,7 @@ fn lease_wipe(env: EnvUnowned, _: JClass, lease: jlong) {
 }
 
 fn lease_release(env: EnvUnowned, _: JClass, lease: jlong) {
-    boundary(env, || {
+    unpinned(env, || {
         runtime().leases.close(lease);
         Ok::<_, Error>(())
     })

@@ -33,7 +33,7 @@ fn matmul(env: EnvUnowned, _: JClass, op: jint, a: jlong, b: jlong, out: jlong) 
             let result = product::matmul(&rt.ctx, op, &x, &y, target.as_deref())?;
             rt.give(result, Some(&x), Some(&y))
         },
-        || {
+        move || {
             let op = MatmulOp::from_code(op).ok_or_else(|| no_op(op))?;
             sparse::matmul(op, a, b, out)
         },
@@ -66,7 +66,7 @@ fn addmm(
             let result = product::addmm(&rt.ctx, op, &z, &x, &y, beta, alpha, target.out())?;
             rt.give(result, Some(&z), Some(&x))
         },
-        || {
+        move || {
             let op = AddmmOp::from_code(op).ok_or_else(|| no_op(op))?;
             let (beta, alpha) = (scalar(beta_kind, beta_bits), scalar(alpha_kind, alpha_bits));
             sparse::addmm(op, c, a, b, beta, alpha, out)

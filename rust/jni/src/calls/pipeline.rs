@@ -11,7 +11,7 @@ use wick_runtime::{Error, Result, Tensor};
 
 use super::handle::long_array;
 use crate::array::{all_longs, give_all, same, write_longs};
-use crate::boundary::{boundary, boundary_env};
+use crate::boundary::{query, query_env, unpinned};
 use crate::pipeline::{self, Pipeline};
 use crate::runtime::{Pin, no_op, runtime};
 
@@ -27,11 +27,11 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 
 fn pipeline_record<'l>(env: EnvUnowned<'l>, _: JClass<'l>, inputs: JLongArray<'l>) {
     let inputs = all_longs(&env, &inputs);
-    boundary(env, || pipeline::record(&inputs?))
+    query(env, || pipeline::record(&inputs?))
 }
 
 fn pipeline_abandon(env: EnvUnowned, _: JClass) {
-    boundary(env, || {
+    query(env, || {
         pipeline::abandon();
         Ok::<_, Error>(())
     })
@@ -46,7 +46,7 @@ fn pipeline_finish<'l>(
     wipe: jboolean,
 ) -> jlong {
     let outputs = all_longs(&env, &outputs);
-    boundary(env, || {
+    query(env, || {
         let strategy = Strategy::from_code(strategy).ok_or_else(|| no_op(strategy))?;
         let made = pipeline::finish(&outputs?, strategy, pools.max(0) as usize, wipe)?;
         let handle = runtime().pipelines.insert(0, Arc::new(made));
@@ -74,7 +74,7 @@ fn pipeline_run<'l>(
     let inner = same(&env);
     let inputs = all_longs(&env, &inputs);
     let out = if out.is_null() { Ok(None) } else { all_longs(&env, &out).map(Some) };
-    boundary(env, || {
+    query(env, || {
         let (rt, pipeline) = (runtime(), get(pipeline)?);
         let pins = |handles: &[i64]| -> Result<Vec<Pin>> {
             handles.iter().map(|h| rt.look("pipeline", *h)).collect()
@@ -90,15 +90,15 @@ fn pipeline_run<'l>(
 
 fn pipeline_report<'l>(env: EnvUnowned<'l>, _: JClass<'l>, pipeline: jlong, out: JLongArray<'l>) {
     let inner = same(&env);
-    boundary(env, || write_longs(&inner, &out, &get(pipeline)?.report()))
+    query(env, || write_longs(&inner, &out, &get(pipeline)?.report()))
 }
 
 fn pipeline_places<'l>(env: EnvUnowned<'l>, _: JClass<'l>, pipeline: jlong) -> JLongArray<'l> {
-    boundary_env(env, |env| long_array(env, &get(pipeline)?.places()))
+    query_env(env, |env| long_array(env, &get(pipeline)?.places()))
 }
 
 fn pipeline_close(env: EnvUnowned, _: JClass, pipeline: jlong) {
-    boundary(env, || {
+    unpinned(env, || {
         // Runs that are under way keep it.
         runtime().pipelines.close(pipeline);
         Ok::<_, Error>(())

@@ -5,12 +5,12 @@ use jni::objects::{JClass, JLongArray};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{EnvUnowned, NativeMethod, native_method};
 use wick_core::kernels::philox;
-use wick_runtime::Stream;
 use wick_runtime::ops::multinomial;
 use wick_runtime::ops::random::{self, Parameters, RandomOp, VariateOp};
+use wick_runtime::{Error, Stream};
 
 use crate::array::{got, longs, write_longs};
-use crate::boundary::{boundary, operation};
+use crate::boundary::{boundary, operation, query};
 use crate::runtime::{dtype, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -45,33 +45,38 @@ fn parameters(op: RandomOp, p: jlong, q: jlong) -> Parameters {
     }
 }
 
-fn seed(_: EnvUnowned, _: JClass, value: jlong) {
-    set_generator(value, 0);
+fn seed(env: EnvUnowned, _: JClass, value: jlong) {
+    set_generator(env, value, 0);
 }
 
-fn set_generator_state(_: EnvUnowned, _: JClass, seed: jlong, offset: jlong) {
-    set_generator(seed, offset);
+fn set_generator_state(env: EnvUnowned, _: JClass, seed: jlong, offset: jlong) {
+    set_generator(env, seed, offset);
 }
 
-fn set_generator(seed: jlong, offset: jlong) {
-    runtime().ctx.set_stream(Stream { seed: seed as u64, offset: offset as u64 });
+fn set_generator(env: EnvUnowned, seed: jlong, offset: jlong) {
+    boundary(env, "seed", || {
+        runtime().ctx.set_stream(Stream { seed: seed as u64, offset: offset as u64 });
+        Ok::<_, Error>(())
+    })
 }
 
 fn generator_state<'l>(env: EnvUnowned<'l>, _: JClass<'l>, out: JLongArray<'l>) {
     let Stream { seed, offset } = runtime().ctx.stream();
     let written = write_longs(&env, &out, &[seed as i64, offset as i64]);
-    boundary(env, || written)
+    query(env, || written)
 }
 
 fn split_generator(
-    _: EnvUnowned,
+    env: EnvUnowned,
     _: JClass,
     seeded: jboolean,
     seed: jlong,
     offset: jlong,
 ) -> jlong {
-    let at = stream(seeded, seed, offset).unwrap_or_else(|| runtime().ctx.draw(1));
-    philox::split(at.seed, at.offset) as jlong
+    boundary(env, "split generator", || {
+        let at = stream(seeded, seed, offset).unwrap_or_else(|| runtime().ctx.draw(1));
+        Ok::<_, Error>(philox::split(at.seed, at.offset) as jlong)
+    })
 }
 
 #[allow(clippy::too_many_arguments)]

@@ -59,9 +59,9 @@ fn reduce<'l>(
             let result = reduce::reduce(&rt.ctx, op, &x, over, dtype, correction, target.out())?;
             rt.give(result, Some(&x), None)
         },
-        || {
+        move || {
             let op = ReduceOp::from_code(op).ok_or_else(|| no_op(op))?;
-            sparse::reduce(op, a, Over { dims: again?.as_deref(), keep_dim }, dtype, out)
+            sparse::reduce(op, a, Over { dims: got(&again)?.as_deref(), keep_dim }, dtype, out)
         },
     )
 }

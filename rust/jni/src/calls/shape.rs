@@ -48,7 +48,7 @@ fn view(
     operation_or(
         env,
         move || run(op, a, &[p, q, r, s]),
-        || sparse::view(ShapeOp::from_code(op).ok_or_else(|| no_op(op))?, a, &[p, q]),
+        move || sparse::view(ShapeOp::from_code(op).ok_or_else(|| no_op(op))?, a, &[p, q]),
     )
 }
 

@@ -10,6 +10,7 @@ use wick_core::named_ops;
 use wick_core::ops::{BinaryOp, UnaryOp};
 use wick_runtime::error::Kind;
 use wick_runtime::ops::elementwise::{self, Out};
+use wick_runtime::ops::mask;
 use wick_runtime::ops::matmul::{AddmmOp, MatmulOp};
 use wick_runtime::ops::promote::can_cast;
 use wick_runtime::ops::reduce::Over;
@@ -17,8 +18,8 @@ use wick_runtime::ops::shape::ShapeOp;
 use wick_runtime::ops::sparse::{self, Coo, Summed};
 use wick_runtime::{Error, Result, Tensor};
 
-use crate::array::{give_all, longs, same, write_longs};
-use crate::boundary::boundary;
+use crate::array::{give_all, got, longs, same, write_longs};
+use crate::boundary::{boundary, operation};
 use crate::runtime::{Any, SparsePin, dtype_some, no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -59,10 +60,10 @@ fn sparse_coo<'l>(
     shape: JLongArray<'l>,
 ) -> jlong {
     let sizes = longs(&env, &shape);
-    boundary(env, || {
+    operation(env, move || {
         let (rt, op) = (runtime(), "sparse_coo");
         let (indices, values) = (rt.pin(op, indices)?, rt.pin(op, values)?);
-        rt.own_sparse(Coo::new(&rt.ctx, &indices, &values, &sizes?)?)
+        rt.own_sparse(Coo::new(&rt.ctx, &indices, &values, got(&sizes)?)?)
     })
 }
 
@@ -73,7 +74,7 @@ fn dense_refused(op: &'static str, a: &Tensor) -> Error {
 }
 
 fn sparse(env: EnvUnowned, _: JClass, op: jint, a: jlong, dims: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
         let op = SparseOp::from_code(op).ok_or_else(|| no_op(op))?;
         let a = match (rt.pin_any(op.name(), a)?, op) {
@@ -102,7 +103,7 @@ fn sparse(env: EnvUnowned, _: JClass, op: jint, a: jlong, dims: jlong) -> jlong 
 
 /// The gradient of to_dense: sparse as the input is, which may be dense.
 fn sparse_mask(env: EnvUnowned, _: JClass, grad: jlong, input: jlong) -> jlong {
-    boundary(env, || {
+    operation(env, move || {
         let (rt, op) = (runtime(), "to_dense_backward");
         let grad = rt.pin(op, grad)?;
         match rt.pin_any(op, input)? {
@@ -128,7 +129,7 @@ fn sparse_of(op: &'static str, a: jlong) -> Result<SparsePin> {
 /// Coordinates, 1 where they are coalesced, sparse dimensions, bytes.
 fn sparse_info<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JLongArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "nnz", || {
         let a = sparse_of("nnz", a)?.get();
         let coalesced = a.is_coalesced() as i64;
         let info = [a.count(), coalesced, a.sparse_dims() as i64, a.bytes()];
@@ -138,7 +139,7 @@ fn sparse_info<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JLongArray
 
 fn sparse_parts<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, results: JLongArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "toString", || {
         let parts = sparse_of("toString", a)?.get().parts(&runtime().ctx)?;
         give_all(&inner, &results, parts.into())
     })
@@ -285,7 +286,7 @@ pub fn view(op: ShapeOp, a: jlong, p: &[i64]) -> Result<jlong> {
     rt.own_sparse(result)
 }
 
-/// Elements of two tensors, at least one of which is sparse.
+/// Elements of two tensors, either of which may be sparse.
 pub fn equal(a: jlong, b: jlong) -> Result<bool> {
     let (rt, name) = (runtime(), "equal");
     let same = |x: &Coo, y: &Tensor| {
@@ -299,7 +300,7 @@ pub fn equal(a: jlong, b: jlong) -> Result<bool> {
         (Any::Sparse(x), Any::Sparse(y)) => x.get().equal(&rt.ctx, &y.get()),
         (Any::Sparse(x), Any::Dense(y)) => same(&x.get(), &y),
         (Any::Dense(x), Any::Sparse(y)) => same(&y.get(), &x),
-        (Any::Dense(x), _) => Err(dense_refused(name, &x)),
+        (Any::Dense(x), Any::Dense(y)) => mask::equal(&rt.ctx, &x, &y),
     }
 }
 

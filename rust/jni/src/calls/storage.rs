@@ -11,8 +11,7 @@ use wick_runtime::ops::promote::check_writable;
 use wick_runtime::ops::storage;
 
 use crate::array::{Primitive, fill_doubles, longs, room, same, write_longs};
-use crate::boundary::{Failure, boundary, boundary_env, operation};
-use crate::pipeline;
+use crate::boundary::{Failure, boundary, boundary_env, operation, query, query_env};
 use crate::runtime::{dtype, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -35,32 +34,32 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 ];
 
 fn storage_ref_count(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || Ok::<_, Error>(runtime().pin("storage_ref_count", a)?.sharers() as jlong))
+    query(env, || Ok::<_, Error>(runtime().pin("storage_ref_count", a)?.sharers() as jlong))
 }
 
 fn storage_watch<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, out: JLongArray<'l>) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "storage_watch", || {
         let (id, writes) = runtime().look("storage", a)?.storage().watch();
         write_longs(&inner, &out, &[id as i64, writes as i64])
     })
 }
 
 fn address(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
-    boundary(env, || Ok::<_, Error>(runtime().pin("address", a)?.place().start as jlong))
+    boundary(env, "address", || Ok::<_, Error>(runtime().pin("address", a)?.place().start as jlong))
 }
 
 fn is_imported(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || Ok::<_, Error>(runtime().look("is_imported", a)?.storage().is_imported()))
+    query(env, || Ok::<_, Error>(runtime().look("is_imported", a)?.storage().is_imported()))
 }
 
 fn is_read_only(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
-    boundary(env, || Ok::<_, Error>(runtime().look("is_read_only", a)?.is_read_only()))
+    query(env, || Ok::<_, Error>(runtime().look("is_read_only", a)?.is_read_only()))
 }
 
 /// That views of disjoint boxes of a tensor can be written side by side.
 fn check_slots(env: EnvUnowned, _: JClass, a: jlong) {
-    boundary(env, || check_writable("cat_into", &*runtime().pin("cat_into", a)?, &[]))
+    query(env, || check_writable("cat_into", &*runtime().pin("cat_into", a)?, &[]))
 }
 
 fn read_only(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
@@ -75,7 +74,7 @@ fn read_only(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
 type Kept = Global<JObject<'static>>;
 
 fn annotation<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JObject<'l> {
-    boundary_env(env, |env| {
+    query_env(env, |env| {
         let value = runtime().look("annotation", a)?.storage().annotation();
         match value.as_ref().and_then(|v| v.downcast_ref::<Kept>()) {
             Some(object) => Ok(env.new_local_ref(object)?),
@@ -85,7 +84,7 @@ fn annotation<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JObject<'l> {
 }
 
 fn annotate<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, value: JObject<'l>) {
-    boundary_env(env, |env| {
+    query_env(env, |env| {
         let x = runtime().look("annotation", a)?;
         let value: Option<Kept> = match value.is_null() {
             true => None,
@@ -105,7 +104,7 @@ fn import_buffer<'l>(
     read_only: jboolean,
 ) -> jlong {
     let (inner, buffer) = (same(&env), &buffer);
-    boundary_env(env, |env| {
+    boundary_env(env, "import", |env| {
         let op = "import";
         if buffer.is_null() {
             return Err(Error::shape(op, &[], "the buffer is null").into());
@@ -132,7 +131,7 @@ fn import_address<'l>(
     giver: JObject<'l>,
 ) -> jlong {
     let (inner, giver) = (same(&env), &giver);
-    boundary_env(env, |env| {
+    boundary_env(env, "import", |env| {
         let giver = env.new_global_ref(giver)?;
         let memory = (address as usize as *mut u8, bytes);
         import(&inner, memory, code, &shape, read_only, giver)
@@ -157,9 +156,8 @@ fn import(
 }
 
 fn memcpy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
-    boundary(env, || {
+    operation(env, move || {
         let rt = runtime();
-        pipeline::refuse("memcpy", "use copyFrom")?;
         let (to, from) = (rt.look("memcpy", dst)?, rt.look("memcpy", src)?);
         if to.device() != from.device() {
             let home = rt.devices.get("memcpy", to.device() as jint)?;
@@ -171,9 +169,8 @@ fn memcpy(env: EnvUnowned, _: JClass, dst: jlong, src: jlong) {
 }
 
 fn dot_double(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jdouble {
-    boundary(env, || {
+    boundary(env, "dot_double", || {
         let rt = runtime();
-        pipeline::refuse("dot_double", pipeline::READS)?;
         storage::dot_double(&rt.ctx, &*rt.pin("dot_double", a)?, &*rt.pin("dot_double", b)?)
     })
 }
@@ -187,9 +184,8 @@ fn read_elements<'l>(
     out: JDoubleArray<'l>,
 ) {
     let inner = same(&env);
-    boundary(env, || {
+    boundary(env, "elements", || {
         let rt = runtime();
-        pipeline::refuse("elements", pipeline::READS)?;
         let x = rt.pin_host("elements", a)?;
         fill_doubles(&inner, &out, |to| storage::read_elements(&rt.ctx, &x, from, to))
     })
@@ -205,8 +201,7 @@ fn read_bytes<'l>(
     count: jint,
 ) {
     let inner = same(&env);
-    boundary(env, || {
-        pipeline::refuse("bytes", pipeline::READS)?;
+    boundary(env, "bytes", || {
         let x = runtime().pin_host("bytes", a)?;
         let count = room(&inner, out.as_raw(), count)? as jsize;
         let bytes = storage::bytes("bytes", &x, from, count as i64)?;
@@ -226,8 +221,7 @@ fn write_bytes<'l>(
     count: jint,
 ) {
     let inner = same(&env);
-    boundary(env, || {
-        pipeline::refuse("bytes", pipeline::READS)?;
+    boundary(env, "bytes", || {
         let x = runtime().pin_host("bytes", a)?;
         let count = room(&inner, data.as_raw(), count)? as jsize;
         let bytes = storage::bytes_mut("bytes", &x, from, count as i64)?;

@@ -5,19 +5,20 @@ use jni::objects::{
 };
 use jni::sys::{jarray, jdouble, jint, jlong, jsize};
 use jni::{EnvUnowned, NativeMethod, native_method};
+use wick_core::kernels::image::StencilOp;
 use wick_core::ops::{BinaryOp, UnaryOp};
 use wick_core::window::MAX_DIMS;
 use wick_core::{Dim, Element, Kernel, Sides, Window};
-use wick_runtime::ops::image::{filter_into, stencil};
+use wick_runtime::ops::image::{Edges, filter_into, stencil};
 use wick_runtime::ops::window::{
     Elementwise, Row, elements, elementwise_part, read_row, write_row,
 };
 use wick_runtime::{Error, Result, Tensor};
 
 use super::image::{edges, filter};
-use crate::array::{Primitive, all_longs, longs, longs_some, room, same, write_longs};
-use crate::boundary::boundary;
-use crate::runtime::{Pin, no_op, runtime};
+use crate::array::{Longs, Primitive, all_longs, got, longs, longs_some, room, same, write_longs};
+use crate::boundary::{boundary, operation, query};
+use crate::runtime::{no_op, runtime};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn kernel_info(kind: jint, op: jint, operands: jlong[], edges: jlong[], value: jdouble, out: jlong[]) -> () },
@@ -40,26 +41,56 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 const STENCIL: jint = 0;
 const UNARY: jint = 1;
 
-fn elementwise(kind: jint, op: jint) -> Result<Elementwise> {
-    let op = if kind == UNARY {
-        UnaryOp::from_code(op).map(Elementwise::Unary)
-    } else {
-        BinaryOp::from_code(op).map(Elementwise::Binary)
-    };
-    op.ok_or_else(|| no_op(kind))
+/// A kernel and its operands, as the JVM names them.
+#[derive(Clone)]
+struct Call {
+    kind: jint,
+    op: jint,
+    operands: Vec<i64>,
+    numbers: Longs,
+    value: f64,
 }
 
-/// Operands and, behind the first `inputs` of them, targets.
-fn split(all: &[Pin], inputs: usize) -> Result<(Vec<&Tensor>, Vec<&Tensor>)> {
-    if all.len() <= inputs {
-        return Err(Error::internal("too few operands".into()));
+/// A kernel on its operands.
+enum Given<'a> {
+    Stencil { op: StencilOp, input: &'a Tensor, outs: &'a [&'a Tensor], edges: Edges },
+    Elementwise { op: Elementwise, inputs: &'a [&'a Tensor], out: &'a Tensor },
+}
+
+impl Call {
+    fn read(
+        env: &EnvUnowned,
+        (kind, op): (jint, jint),
+        operands: &JLongArray,
+        numbers: &JLongArray,
+        value: f64,
+    ) -> Result<Call> {
+        let (operands, numbers) = (all_longs(env, operands)?, longs(env, numbers)?);
+        Ok(Call { kind, op, operands, numbers, value })
     }
-    let tensors = |pins: std::ops::Range<usize>| pins.map(|i| &*all[i]).collect();
-    Ok((tensors(0..inputs), tensors(inputs..all.len())))
-}
 
-fn pins(env: &EnvUnowned, operands: &JLongArray) -> Result<Vec<Pin>> {
-    runtime().pin_all("kernel", &all_longs(env, operands)?)
+    fn with<R>(&self, f: impl FnOnce(Given) -> Result<R>) -> Result<R> {
+        let pins = runtime().pin_all("kernel", &self.operands)?;
+        let all: Vec<&Tensor> = pins.iter().map(|t| &**t).collect();
+        // Targets stand behind the inputs.
+        let split = |inputs: usize| match all.split_at_checked(inputs) {
+            Some((inputs, outs)) if !outs.is_empty() => Ok((inputs, outs)),
+            _ => Err(Error::internal("too few operands".into())),
+        };
+        if self.kind == STENCIL {
+            let (inputs, outs) = split(1)?;
+            let edges = edges(&self.numbers, self.value)?;
+            return f(Given::Stencil { op: filter(self.op)?, input: inputs[0], outs, edges });
+        }
+        let op = if self.kind == UNARY {
+            UnaryOp::from_code(self.op).map(Elementwise::Unary)
+        } else {
+            BinaryOp::from_code(self.op).map(Elementwise::Binary)
+        };
+        let op = op.ok_or_else(|| no_op(self.op))?;
+        let (inputs, outs) = split(op.operands())?;
+        f(Given::Elementwise { op, inputs, out: outs[0] })
+    }
 }
 
 /// Fills in the window's dimensions, border and scratch, then start, end and step of each dimension.
@@ -75,24 +106,24 @@ fn kernel_info<'l>(
     out: JLongArray<'l>,
 ) {
     let inner = same(&env);
-    boundary(env, || {
-        let all = pins(&inner, &operands)?;
-        let (window, border, scratch) = if kind == STENCIL {
-            let (inputs, outs) = split(&all, 1)?;
-            let edges = edges(&longs(&inner, &numbers)?, value)?;
-            let kernel = stencil(&runtime().ctx, filter(op)?, inputs[0], &outs, edges)?;
-            (kernel.window(), kernel.border().size, kernel.scratch())
-        } else {
-            let op = elementwise(kind, op)?;
-            let (inputs, outs) = split(&all, op.operands())?;
-            let window = elements(op.name(), outs[0])?;
-            if !window.dims().is_empty() {
-                // Run on nothing, so that what is wrong with the operands comes out now.
-                let none = window.with(0, Dim::upto(0));
-                elementwise_part(&runtime().ctx, op, &inputs, outs[0], &none)?;
+    query(env, || {
+        let ctx = &runtime().ctx;
+        let call = Call::read(&inner, (kind, op), &operands, &numbers, value)?;
+        let (window, border, scratch) = call.with(|given| match given {
+            Given::Stencil { op, input, outs, edges } => {
+                let kernel = stencil(ctx, op, input, outs, edges)?;
+                Ok((kernel.window(), kernel.border().size, kernel.scratch()))
             }
-            (window, Sides::default(), 0)
-        };
+            Given::Elementwise { op, inputs, out } => {
+                let window = elements(op.name(), out)?;
+                if !window.dims().is_empty() {
+                    // Run on nothing, so that what is wrong with the operands comes out now.
+                    let none = window.with(0, Dim::upto(0));
+                    elementwise_part(ctx, op, inputs, out, &none)?;
+                }
+                Ok((window, Sides::default(), 0))
+            }
+        })?;
         let mut info =
             vec![window.dims().len() as i64, border.top, border.right, border.bottom, border.left];
         info.push(scratch as i64);
@@ -114,23 +145,20 @@ fn kernel_run<'l>(
     value: jdouble,
     window: JLongArray<'l>,
 ) {
-    let inner = same(&env);
-    boundary(env, || {
+    let call = Call::read(&env, (kind, op), &operands, &numbers, value);
+    let window = longs_some(&env, &window);
+    operation(env, move || {
         let ctx = &runtime().ctx;
-        let all = pins(&inner, &operands)?;
-        let part = longs_some(&inner, &window)?.map(|w| part(&w)).transpose()?;
-        if kind == STENCIL {
-            let (inputs, outs) = split(&all, 1)?;
-            let edges = edges(&longs(&inner, &numbers)?, value)?;
-            return filter_into(ctx, filter(op)?, inputs[0], &outs, edges, part.as_ref());
-        }
-        let op = elementwise(kind, op)?;
-        let (inputs, outs) = split(&all, op.operands())?;
-        let part = match part {
-            Some(part) => part,
-            None => elements(op.name(), outs[0])?,
-        };
-        elementwise_part(ctx, op, &inputs, outs[0], &part)
+        let part = got(&window)?.as_ref().map(|w| part(w)).transpose()?;
+        got(&call)?.with(|given| match given {
+            Given::Stencil { op, input, outs, edges } => {
+                filter_into(ctx, op, input, outs, edges, part.as_ref())
+            }
+            Given::Elementwise { op, inputs, out } => {
+                let part = part.map_or_else(|| elements(op.name(), out), Ok)?;
+                elementwise_part(ctx, op, inputs, out, &part)
+            }
+        })
     })
 }
 
@@ -193,7 +221,7 @@ macro_rules! rows {
             row: $array<'l>,
         ) {
             let inner = same(&env);
-            boundary(env, || get::<$primitive>(&inner, a, &at, step, count, row.as_raw()))
+            boundary(env, "row", || get::<$primitive>(&inner, a, &at, step, count, row.as_raw()))
         }
 
         fn $set<'l>(
@@ -206,7 +234,7 @@ macro_rules! rows {
             row: $array<'l>,
         ) {
             let inner = same(&env);
-            boundary(env, || set::<$primitive>(&inner, a, &at, step, count, row.as_raw()))
+            boundary(env, "set row", || set::<$primitive>(&inner, a, &at, step, count, row.as_raw()))
         }
     )*};
 }

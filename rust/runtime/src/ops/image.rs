@@ -152,7 +152,7 @@ pub fn filter_into(
 ) -> Result<()> {
     let kernel = stencil(ctx, op, x, outs, edges)?;
     match part {
-        None => ctx.run(&kernel),
+        None => ctx.run_window(&kernel, &kernel.window()),
         Some(part) => {
             check_part(op.name(), &[x], &kernel.window(), part)?;
             if part.iterations() > 0 {

@@ -1,9 +1,10 @@
 //! The memory of runs: so many equal pools, each leased to one run at a time.
 
+use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering::Release};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use wick_core::{DType, Layout};
@@ -30,7 +31,9 @@ struct State {
     free: Vec<Pool>,
     total: usize,
     /// Threads with a lease.
-    holders: Vec<ThreadId>,
+    holders: Vec<u64>,
+    /// How many threads wait for a pool.
+    waiting: usize,
     closed: bool,
 }
 
@@ -38,8 +41,22 @@ struct State {
 pub struct Lease {
     set: Arc<PoolSet>,
     pool: Pool,
-    thread: ThreadId,
-    ended: Arc<AtomicBool>,
+    thread: u64,
+    /// Tells the lease's tensors, once there are any, that it is over.
+    ended: OnceLock<Arc<AtomicBool>>,
+}
+
+/// The number of this thread, which no other one gets. The standard library's comes with a counted
+/// reference.
+fn thread() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static OWN: Cell<u64> = const { Cell::new(0) };
+    }
+    if OWN.get() == 0 {
+        OWN.set(LAST.fetch_add(1, Relaxed) + 1);
+    }
+    OWN.get()
 }
 
 fn refused(what: impl Into<String>) -> Error {
@@ -58,7 +75,8 @@ impl PoolSet {
         };
         let pool = |_| blocks.iter().map(block).collect::<Result<Pool>>();
         let free = (0..pools).map(pool).collect::<Result<Vec<_>>>()?;
-        let state = State { total: free.len(), free, holders: Vec::new(), closed: false };
+        let state =
+            State { total: free.len(), free, holders: Vec::new(), waiting: 0, closed: false };
         Ok(PoolSet { state: Mutex::new(state), freed: Condvar::new(), wipe })
     }
 
@@ -75,7 +93,7 @@ impl PoolSet {
     /// A free pool, waited for until the time is out. A thread that has one gets no second: if all were
     /// waiting so, none would ever be free.
     pub fn acquire(set: &Arc<PoolSet>, timeout: Duration) -> Result<Lease> {
-        let thread = thread::current().id();
+        let thread = thread();
         let mut state = set.state();
         if state.holders.contains(&thread) {
             return Err(refused("this thread holds a pool already: release it first"));
@@ -88,8 +106,10 @@ impl PoolSet {
             if let Some(pool) = state.free.pop() {
                 state.holders.push(thread);
                 drop(state);
-                let ended = Arc::default();
-                return Ok(Lease { set: Arc::clone(set), pool, thread, ended });
+                let ended = OnceLock::new();
+                let mut lease = Lease { set: Arc::clone(set), pool, thread, ended };
+                lease.renew()?;
+                return Ok(lease);
             }
             let now = Instant::now();
             let end = *until.get_or_insert(now + timeout);
@@ -99,8 +119,10 @@ impl PoolSet {
                     format!("all {n} pools are in use, and none was free within {timeout:?}");
                 return Err(refused(what));
             }
+            state.waiting += 1;
             let waited = set.freed.wait_timeout(state, end - now);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting -= 1;
         }
     }
 
@@ -119,6 +141,17 @@ impl PoolSet {
 }
 
 impl Lease {
+    /// Memory that tensors of an earlier lease still see stays theirs: an operation on another thread
+    /// may be using it.
+    fn renew(&mut self) -> Result<()> {
+        for block in &mut self.pool {
+            if Arc::get_mut(block).is_none() {
+                *block = Arc::new(Storage::allocate(block.allocator(), block.bytes())?);
+            }
+        }
+        Ok(())
+    }
+
     /// The first byte of a block.
     pub fn block(&self, block: usize) -> *mut u8 {
         self.pool[block].ptr()
@@ -143,7 +176,8 @@ impl Lease {
         let block = &self.pool[place.block];
         let start = NonNull::new(block.ptr().wrapping_add(place.offset));
         let start = start.ok_or_else(|| Error::internal("the pool has no memory".into()))?;
-        let (giver, ended) = (Box::new(Arc::clone(block)), Arc::clone(&self.ended));
+        let giver = Box::new(Arc::clone(block));
+        let ended = Arc::clone(self.ended.get_or_init(Arc::default));
         // SAFETY: the plan's places lie inside their blocks, which the giver keeps.
         let storage = unsafe { Storage::lend(block.allocator(), start, bytes, giver, ended) };
         Ok(Tensor::imported(storage, layout, dtype))
@@ -163,7 +197,9 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.ended.store(true, Release);
+        if let Some(ended) = self.ended.get() {
+            ended.store(true, Release);
+        }
         if self.set.wipe {
             self.wipe();
         }
@@ -173,7 +209,11 @@ impl Drop for Lease {
             state.holders.swap_remove(at);
         }
         state.free.push(pool);
+        let waited_for = state.waiting > 0;
         drop(state);
-        self.set.freed.notify_one();
+        // Waking nobody costs a call of the system, too.
+        if waited_for {
+            self.set.freed.notify_one();
+        }
     }
 }

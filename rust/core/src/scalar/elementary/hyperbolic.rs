@@ -90,33 +90,3 @@ hyperbolic!(f64 u64, reduce_f64 exp_in_range_f64 exp_normal_f64 half_expm1_f64 k
     2.7631780327189313e-07;
     sinh 0.16666666666666677, 0.008333333333321341, 0.00019841269886947506, 2.755724330522795e-06,
     2.510937656007653e-08);
-
-#[inline(always)]
-pub fn asinh_f32(x: f32) -> f32 {
-    libm::asinh(x as f64) as f32
-}
-
-#[inline(always)]
-pub fn asinh_f64(x: f64) -> f64 {
-    libm::asinh(x)
-}
-
-#[inline(always)]
-pub fn acosh_f32(x: f32) -> f32 {
-    libm::acosh(x as f64) as f32
-}
-
-#[inline(always)]
-pub fn acosh_f64(x: f64) -> f64 {
-    libm::acosh(x)
-}
-
-#[inline(always)]
-pub fn atanh_f32(x: f32) -> f32 {
-    libm::atanh(x as f64) as f32
-}
-
-#[inline(always)]
-pub fn atanh_f64(x: f64) -> f64 {
-    libm::atanh(x)
-}

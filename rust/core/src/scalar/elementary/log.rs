@@ -50,7 +50,7 @@ macro_rules! logarithms {
 
         /// `k·ln 2 + ln(1 + f)`. Where `k` is not 0, the rounding of the small sum hardly counts.
         #[inline(always)]
-        fn $sum((k, f): ($t, $t)) -> $t {
+        pub fn $sum((k, f): ($t, $t)) -> $t {
             let small = $plus_tail(f, mad!(k, $ln2.1 * $unit, f));
             mad!(k, $ln2.0 * $unit, small)
         }

@@ -36,8 +36,11 @@ macro_rules! keys {
 keys!(f32 u32 key_normal_f32 key_within_f32);
 keys!(f64 u64 key_normal_f64 key_within_f64);
 
+pub mod arc;
+pub mod area;
 pub mod erf;
 pub mod exp;
+pub mod gamma;
 pub mod hyperbolic;
 pub mod log;
 pub mod power;

@@ -10,6 +10,7 @@ use super::log::{
     UNIT_F32, exponent_f32, exponent_f64, normal_f32, normal_f64, split_f32, split_f64,
 };
 use super::{key_normal_f32, key_normal_f64, key_within_f32, key_within_f64};
+use crate::scalar::Real;
 
 /// Square root. The SSE intrinsic is LLVM's square root of one lane, so a loop over it becomes
 /// the vector instruction; `no_std` Rust offers no other road to it.
@@ -83,19 +84,33 @@ pub fn rsqrt_f64(x: f64) -> f64 {
     1.0 / sqrt_f64(x)
 }
 
-/// The squares are exact in `f64` and their sum cannot overflow.
-#[inline(always)]
-pub fn hypot_f32(x: f32, y: f32) -> f32 {
-    let (a, b) = (x as f64, y as f64);
-    let h = sqrt_f64(a * a + b * b) as f32;
-    // An infinity wins over a NaN.
-    if x.is_infinite() | y.is_infinite() { f32::INFINITY } else { h }
+macro_rules! hypot {
+    ($t:ident $u:ident, $sqrt:ident $key:ident, $hypot:ident $quick:ident,
+     bias $bias:expr, mantissa $mantissa:expr, scale $scale:expr) => {
+        #[inline(always)]
+        pub fn $quick(x: $t, y: $t) -> ($t, $u) {
+            let sum = mad!(x, x, y * y);
+            ($sqrt(sum), $key(sum))
+        }
+
+        #[inline(always)]
+        pub fn $hypot(x: $t, y: $t) -> $t {
+            const UP: $t = $t::from_bits(($bias + $scale) << $mantissa);
+            const DOWN: $t = $t::from_bits(($bias - $scale) << $mantissa);
+            let (near, key) = $quick(x, y);
+            // Again where the squares are too large or too small.
+            let large = (x.abs() > 1.0) | (y.abs() > 1.0);
+            let (there, back) = if large { (DOWN, UP) } else { (UP, DOWN) };
+            let (far, _) = $quick(x * there, y * there);
+            let h = if key < <$t as Real>::SPECIAL { near } else { far * back };
+            // An infinity wins over a NaN.
+            if x.is_infinite() | y.is_infinite() { $t::INFINITY } else { h }
+        }
+    };
 }
 
-#[inline(always)]
-pub fn hypot_f64(x: f64, y: f64) -> f64 {
-    libm::hypot(x, y)
-}
+hypot!(f32 u32, sqrt_f32 key_normal_f32, hypot_f32 quick_hypot_f32, bias 127, mantissa 23, scale 96);
+hypot!(f64 u64, sqrt_f64 key_normal_f64, hypot_f64 quick_hypot_f64, bias 1023, mantissa 52, scale 600);
 
 /// Completes `|x|` to the power `y`, which is 0, infinite or NaN already where it must be, by the
 /// sign and the other special cases of C99.

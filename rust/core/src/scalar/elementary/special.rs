@@ -1,14 +1,4 @@
-//! Gamma family.
-
-#[inline(always)]
-pub fn lgamma_f32(x: f32) -> f32 {
-    libm::lgamma(x as f64) as f32
-}
-
-#[inline(always)]
-pub fn lgamma_f64(x: f64) -> f64 {
-    libm::lgamma(x)
-}
+//! Derivative of the logarithm of the gamma function.
 
 #[inline(always)]
 pub fn digamma_f32(x: f32) -> f32 {

@@ -134,6 +134,9 @@ public final class Native {
    */
   public static native void setContext(int number, int what, long value, long second);
 
+  /** How many threads of the context's pool the system has bound; no cores: to none. */
+  public static native int bindThreads(int number, long[] cores);
+
   /** {@code bridge}: a {@link SchedulerBridge}, or null. */
   public static native void setScheduler(int number, Object bridge);
   public static native void setKernelFolder(int number, String path);

@@ -74,6 +74,13 @@ final class Context private[wick] (private[wick] val number: Int) extends AutoCl
     this
   }
 
+  /** Binds the threads of its own pool to processors, the `i`-th to `cores(i % cores.length)`; without
+    * any they run where the caller may. Callers, and the threads of other schedulers, stay as they are.
+    * How many threads were bound: the system refuses processors that are not there or not the process's,
+    * and some systems know nothing of the kind.
+    */
+  def bindThreads(cores: Int*): Int = Native.bindThreads(open, cores.iterator.map(_.toLong).toArray)
+
   /** The queue of a device's operations, or of copies to it. Where the processor computes, a call's
     * work ends with the call, and its queue is always empty.
     */
@@ -130,7 +137,8 @@ object Context {
 /** Into how many parts operations are cut, and by how many threads.
   *
   * @param splitDim
-  *   the dimension along which a kernel's window is cut that is run by hand; -1: the kernel's choice
+  *   the dimension along which [[KernelRunner]] cuts a filter's window: planes, rows, columns; -1: the
+  *   kernel's choice. Elementwise kernels see their elements as one sequence and are cut along that.
   * @param strategy
   *   see [[SchedulerHints.Strategy]]
   * @param threads

@@ -91,10 +91,16 @@ final class Managed private[wick] (
   def endLifetime(): Unit = Native.managerEnd(manager.raw, group, index)
 }
 
-/** A pool, for the time of a run. Its scope ends with it: `implicit val scope = lease.scope`. */
+/** A pool, for the time of a run. Its scope ends with it: `implicit val scope = lease.scope`.
+  *
+  * An operation that another thread has begun on one of its tensors ends on the memory that it began on:
+  * what tensors of an ended lease still see goes to no later run, which gets fresh memory in its place.
+  * With `wipe` such an operation may see zeros.
+  */
 final class Lease private[wick] (manager: MemoryManager, raw: Long, val scope: Scope) {
 
-  /** The tensor of an intermediate. Its elements are those that were written at its place last. After
+  /** The tensor of an intermediate. Its elements are those that were written at its place last, or any
+    * where a tensor of an ended lease has kept the memory. After
     * the lease it is closed, and views of it in other scopes throw `IllegalStateException`.
     */
   def apply(managed: Managed): STen = {

@@ -16,9 +16,11 @@ import scala.concurrent.duration._
   * threads, as there are pools; others wait.
   *
   * Tensors that the function uses and that are not its inputs (weights) are those themselves, as they
-  * are at each run. Random numbers go on from run to run. What depends on elements cannot be recorded:
-  * reading them into the JVM is refused, and an operation whose result has another shape than when
-  * recorded ends the run with a [[ShapeException]].
+  * are at each run. The context's random numbers go on from run to run; a [[Generator]] of one's own gives
+  * each run the numbers that the recording drew. What passes between elements and the JVM, a file or
+  * another device (arrays, rows, buffers, items, seeds) is refused with an `IllegalStateException` that
+  * names the operation, except for arrays that tensors are made of: those are the same in each run. An
+  * operation whose result has another shape than when recorded ends the run with a [[ShapeException]].
   */
 final class Pipeline private (raw: Long, inputs: Int, outputs: Int, timeout: FiniteDuration)
     extends AutoCloseable {

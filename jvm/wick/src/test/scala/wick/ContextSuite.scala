@@ -195,6 +195,57 @@ class ContextSuite extends FunSuite {
     }
   }
 
+  test("AC-13 a filter's window is cut along the dimension that hints name") {
+    context(threads = 4) { c =>
+      val counting = new Counting((_, _) => ())
+      c.withScheduler(counting)
+      c.root { implicit scope =>
+        val image = STen.rand(Seq(1, 20, 60000), STenOptions.f)
+        def run(dim: Int): (Int, STen) = {
+          val out = STen.zeros(image.shape, STenOptions.f)
+          val kernel = Kernel(Filter.Gaussian3x3, image, Seq(out), BorderMode.Reflect)
+          SchedulerHints(dim, SchedulerHints.Dynamic(1000))(KernelRunner.run(kernel))
+          (counting.parts, out)
+        }
+        val all = Seq(-1, 1, 2).map(run)
+        assertEquals(all.map(_._1), Seq(20, 20, 1000))
+        assert(all.tail.forall(_._2.equalDeep(all.head._2)))
+      }
+    }
+  }
+
+  test("AC-14 threads are bound to the processors that a user names, and let go again") {
+    import java.nio.file.{Files, Path, Paths}
+    import scala.jdk.CollectionConverters._
+    def field(file: Path, name: String): String =
+      Files.readAllLines(file).asScala.collectFirst { case s if s.startsWith(name) => s.drop(name.length).trim }.get
+    def mine = field(Paths.get("/proc/thread-self/status"), "Cpus_allowed_list:")
+    // Where wick's threads of all contexts may run.
+    def workers: Seq[String] = {
+      val tasks = Files.list(Paths.get("/proc/self/task"))
+      try
+        tasks.iterator.asScala.map(_.resolve("status")).flatMap { file =>
+          // Other threads come and go.
+          scala.util.Try(field(file, "Name:") -> field(file, "Cpus_allowed_list:")).toOption
+        }.collect { case (name, cores) if name.startsWith("wick-") => cores }.toList
+      finally tasks.close()
+    }
+    assume(Files.exists(Paths.get("/proc/thread-self/status")), "Linux says where threads may run")
+    context() { c =>
+      val core = mine.split("[,-]").head
+      val before = workers.count(_ == core)
+      val bound = c.bindThreads(core.toInt)
+      assert(bound >= 1, "a pool has a thread")
+      assertEquals(workers.count(_ == core), before + bound)
+      val allowed = mine
+      assertEquals(c.bindThreads(1 << 20, -1), 0)
+      assertEquals(workers.count(_ == core), before + bound)
+      assertEquals(c.bindThreads(), bound)
+      assertEquals(workers.count(_ == allowed) >= bound, true)
+      c.root { implicit scope => assertEquals((big * 0.0).sum.toDoubleArray.head, 0.0) }
+    }
+  }
+
   test("interaction 8: many threads on one context share its workers") {
     context(threads = 2) { c =>
       val sums = ConcurrentHashMap.newKeySet[Double]

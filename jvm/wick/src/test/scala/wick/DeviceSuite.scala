@@ -270,6 +270,28 @@ class DeviceSuite extends FunSuite {
     }
   }
 
+  test("DL-18 memcpy goes from any device to any, in any shape, and is done when it returns") {
+    Scope.root { implicit scope =>
+      val places = List[Device](CPU, sim, Device.Sim(1))
+      for (from <- places; to <- places) {
+        val source = STen.arange_l(0, 6, 1).view(2, 3).to(from)
+        val target = STen.zeros(List(3, 2), STenOptions.l).to(to)
+        STen.memcpy(target, source.t)
+        assertEquals(target.to(CPU).toLongArray.toList, List(0L, 3, 1, 4, 2, 5), s"$from to $to")
+        val part = STen.zeros(List(4), STenOptions.l).to(to)
+        STen.memcpy(part.slice(0, 1, 4, 1), source.select(0, 1))
+        assertEquals(part.to(CPU).toLongArray.toList, List(0L, 3, 4, 5))
+        intercept[ShapeException](STen.memcpy(part, source))
+        assertEquals(part.to(CPU).toLongArray.toList, List(0L, 3, 4, 5))
+      }
+      // A part of a block that is on two devices keeps the rest of what the other side wrote.
+      val shared = STen.zeros(List(4), STenOptions.l)
+      shared.onDevice(sim) += 7L
+      STen.memcpy(shared.slice(0, 0, 2, 1), STen.arange_l(0, 2, 1).to(Device.Sim(1)))
+      assertEquals(shared.toLongArray.toList, List(0L, 1, 7, 7))
+    }
+  }
+
   // What is about the device itself, or the process's own.
   private val others = Set(
     "close",

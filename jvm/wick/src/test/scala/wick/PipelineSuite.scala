@@ -180,7 +180,7 @@ class PipelineSuite extends CleanSuite {
       assert(message(implicit scope => x => { x.sum.toDoubleArray; x }).contains("to array"))
       assert(message(_ => x => { Pipeline.of(x)(implicit scope => y => y.exp); x }).contains("already"))
       assert(message(_ => _ => x).contains("was not made by it"))
-      assert(message(implicit scope => x => x + x.to(Device.Sim(0)).to(CPU)).contains("copies a tensor"))
+      assert(message(implicit scope => x => x + x.to(Device.Sim(0)).to(CPU)).contains("to cannot be part"))
       val why = new RuntimeException("mine")
       assertEquals(intercept[RuntimeException](Pipeline.of(x)(_ => _ => throw why)), why)
       assert(intercept[IllegalStateException](Pipeline.of(
@@ -217,6 +217,158 @@ class PipelineSuite extends CleanSuite {
       w.close()
       intercept[ClosedTensorException](sum(x))
       Seq(sum, chosen).foreach(_.close())
+    }
+  }
+
+  test("Kernels, filters, borders, memcpy and sparse factors are done again in every run") {
+    clean { implicit scope =>
+      val image = matrix(9, 11, 1)
+      val weights = STen.eye(11, STen.fOptions).toSparse
+      def work(x: STen)(implicit scope: Scope): Seq[STen] = {
+        val (sums, blurred) = (STen.zeros(x.shape, STen.fOptions), STen.zeros(x.shape, STen.fOptions))
+        KernelRunner.run(Kernel.binary("add", x, x, sums))
+        val filter = Kernel(Filter.Gaussian3x3, x, Seq(blurred), BorderMode.Replicate)
+        (0 until 2).foreach(i => KernelRunner.run(filter, filter.window.split(1, i, 2)))
+        val turned = STen.zeros(Seq(11, 9), STen.fOptions)
+        STen.memcpy(turned, x)
+        Seq(sums, blurred, turned, x.medianFilter(BorderMode.Reflect), x.mm(weights.toDense), weights.mm(x.t))
+      }
+      val p = Pipeline.record(Seq(image))(implicit scope => in => work(in.head))
+      for (seed <- 2 to 4) {
+        val x = matrix(9, 11, seed)
+        assertEquals(p(x).map(bits), work(x).map(bits))
+      }
+      assertEquals(p.report.astray, 0L)
+      p.close()
+    }
+  }
+
+  test("What passes between elements and the JVM, a file or a device is refused, and says so") {
+    clean { implicit scope =>
+      val x = matrix(2, 3, 1)
+      val captured = STen.zeros(Seq(2, 3), STen.fOptions)
+      val native = java.nio.ByteBuffer.allocateDirect(16).order(java.nio.ByteOrder.nativeOrder)
+      def refused(f: Scope => STen => Any): String =
+        intercept[IllegalStateException](Pipeline.of(x)(scope => in => { f(scope)(in); in })).getMessage
+      val all = Seq[(String, Scope => STen => Any)](
+        "host_read" -> (_ => x => x.hostUpdate(_.putFloat(0, 1f))),
+        "host_read" -> (_ => x => x.hostRead(_.getFloat)),
+        "overwrite" -> (_ => _ => captured.hostOverwrite(_.putFloat(1f))),
+        "row" -> (_ => x => x.rows.foreach(row => row(0))),
+        "set row" -> (_ => _ => Native.setRowFloats(captured.handle, Array(0L, 0L), 1, 1, Array(1f))),
+        "elements" -> (_ => x => x.iterator.next()),
+        "to array" -> (_ => x => x.toFloatArray),
+        "item" -> (implicit scope => x => x.sum.item),
+        "equal" -> (_ => x => x.equalDeep(x)),
+        "dot_double" -> (_ => x => x.dotDouble(x)),
+        "to" -> (implicit scope => x => x.to(Device.Sim(0))),
+        "on_device" -> (implicit scope => x => x.onDevice(Device.Sim(0))),
+        "seed" -> (_ => _ => Wick.setSeed(1)),
+        "split generator" -> (_ => _ => Generator.default.split()),
+        "import" -> (implicit scope =>
+          _ => STen.importBuffer(native, Seq(4), STen.fOptions)
+        )
+      )
+      for ((op, f) <- all) {
+        val text = refused(f)
+        assert(text.contains(s"$op cannot be part of a pipeline"), text)
+      }
+      assertEquals(Fixtures.values(captured), List.fill(6)(0.0))
+    }
+  }
+
+  // What is the process's own, ends tensors, or leaves elements as they come.
+  private val others = Set(
+    "close",
+    "release",
+    "free",
+    "isClosed",
+    "handle",
+    "moveTo",
+    "unsafeHandle",
+    "storageRefCount",
+    "currentOwner",
+    "empty",
+    "emptyLike"
+  )
+
+  /** What a method gave, tensors apart. */
+  private def parts(result: Any): (Seq[STen], Any) = result match {
+    case t: STen        => (Seq(t), "tensor")
+    case a: Array[_]    => parts(a.toList)
+    case s: Iterable[_] =>
+      val all = s.toList.map(parts)
+      (all.flatMap(_._1), all.map(_._2))
+    case v @ (_: Device | _: DType | _: STenOptions) => (Nil, v.toString)
+    case p: Product =>
+      val all = p.productIterator.toList.map(parts)
+      (all.flatMap(_._1), all.map(_._2))
+    case d: Double                                   => (Nil, d.toString)
+    case f: Float                                    => (Nil, f.toString)
+    case v @ (_: Number | _: Boolean | _: String)    => (Nil, v)
+    case _                                           => (Nil, ())
+  }
+
+  private def contents(t: STen): Any =
+    Scope.root(implicit scope => (t.dtype, t.shape, t.castToDouble.toDoubleArray.toList.map(_.toString)))
+
+  test("Every method of tensors is done again with other elements, or refused: none is left out") {
+    clean { _ =>
+      // The first of each kind to record with, the second for the run.
+      def operand(kind: Int, which: Int)(implicit scope: Scope): STen = kind match {
+        case 0 => STen.rand(Seq(3, 3), STenOptions.d, Generator(which)) + STen.eye(3, STenOptions.d) * 3.0
+        case 1 => STen.rand(Seq(2, 2, 4, 4), STenOptions.f, Generator(which))
+        case _ => if (which == 1) STen.arange_l(0, 4, 1) else STen.arange_l(0, 4, 1).flip(Seq(0))
+      }
+      def call(m: java.lang.reflect.Method, of: Option[STen], x: STen, number: AnyRef, word: String)(scope: Scope) =
+        try m.invoke(of.getOrElse(STen), PublicApi.arguments(m, x, number, word, scope): _*)
+        catch { case e: java.lang.reflect.InvocationTargetException => throw e.getCause }
+
+      def verdict(m: java.lang.reflect.Method, own: Boolean, i: Int, number: AnyRef, word: String): Option[String] =
+        Scope.unsafe { implicit scope =>
+          val (first, second) = (operand(i, 1), operand(i, 2))
+          Wick.setSeed(7)
+          var said: Any = ()
+          scala.util.Try(Pipeline.record(Seq(first)) { scope => in =>
+            val (tensors, rest) = parts(call(m, if (own) Some(in.head) else None, in.head, number, word)(scope))
+            said = rest
+            val dense = tensors.filterNot(_.isSparse)
+            if (dense.length < tensors.length) throw new IllegalStateException("cannot be part of a pipeline")
+            dense :+ in.head
+          }) match {
+            case scala.util.Failure(_) => None
+            case scala.util.Success(p) =>
+              Wick.setSeed(7)
+              val eager = scala.util.Try {
+                val (tensors, rest) = parts(call(m, if (own) Some(second) else None, second, number, word)(scope))
+                ((tensors :+ second).map(contents), rest)
+              }
+              val again = operand(i, 2)
+              Wick.setSeed(7)
+              val run = scala.util.Try(p(again).map(contents))
+              p.close()
+              (eager, run) match {
+                case (scala.util.Success((a, rest)), scala.util.Success(b)) =>
+                  if (a == b && rest == said) Some("") else Some(s"$m: eager $a $rest, run $b $said")
+                case (_, scala.util.Failure(e: ShapeException)) if e.getMessage.contains("depends on values") =>
+                  Some("")
+                case (scala.util.Failure(e), scala.util.Failure(f)) if e.getClass == f.getClass => Some("")
+                case (a, b) => Some(s"$m: eager $a, run $b")
+              }
+          }
+        }
+
+      val results = for {
+        (c, own) <- List((classOf[STen]: Class[_], true), (STen.getClass: Class[_], false))
+        m <- PublicApi.publicMethods(c) if !others(m.getName)
+        i <- 0 until 3
+        number <- List[AnyRef](Long.box(0), Int.box(0))
+        word <- if (m.getParameterTypes.contains(classOf[String])) PublicApi.words else List("L")
+        said <- verdict(m, own, i, number, word)
+      } yield said
+      val wrong = results.filter(_.nonEmpty).distinct
+      assert(wrong.isEmpty, s"${wrong.size}\n" + wrong.map(_.take(400)).take(40).mkString("\n"))
+      assert(results.size > 500, results.size.toString)
     }
   }
 
