@@ -300,13 +300,13 @@ class PipelineSuite extends CleanSuite {
       val all = s.toList.map(parts)
       (all.flatMap(_._1), all.map(_._2))
     case v @ (_: Device | _: DType | _: STenOptions) => (Nil, v.toString)
-    case p: Product =>
+    case p: Product                                  =>
       val all = p.productIterator.toList.map(parts)
       (all.flatMap(_._1), all.map(_._2))
-    case d: Double                                   => (Nil, d.toString)
-    case f: Float                                    => (Nil, f.toString)
-    case v @ (_: Number | _: Boolean | _: String)    => (Nil, v)
-    case _                                           => (Nil, ())
+    case d: Double                                => (Nil, d.toString)
+    case f: Float                                 => (Nil, f.toString)
+    case v @ (_: Number | _: Boolean | _: String) => (Nil, v)
+    case _                                        => (Nil, ())
   }
 
   private def contents(t: STen): Any =
