@@ -50,7 +50,9 @@ val forked = Seq(
 )
 
 val java11 = Seq(
-  scalacOptions ++= Seq("-release:11", "-deprecation", "-feature", "-unchecked", "-encoding", "utf8"),
+  scalacOptions ++= Seq("-release:11", "-deprecation", "-feature", "-unchecked", "-encoding", "utf8", "-Werror"),
+  Compile / console / scalacOptions -= "-Werror",
+  Compile / doc / scalacOptions -= "-Werror",
   scalacOptions ++= {
     if (scalaBinaryVersion.value == "3") Seq("-Wunused:imports", "-Wunused:privates")
     else Seq("-Xlint:_,-unused", "-Wunused:imports,privates,locals", "-Wconf:origin=scala.collection.compat.*:s")

@@ -1,7 +1,8 @@
 //! Patches and lone channels of convolutions against index arithmetic.
 
 use wick_core::Arch;
-use wick_core::kernels::conv::{Alone, Columns, Geometry};
+use wick_core::kernels::conv::direct::{Direct, Plan};
+use wick_core::kernels::conv::{Columns, Geometry};
 
 /// The element of the larger side that a tap sees from a place, if it is inside.
 fn seen(g: &Geometry, place: usize, tap: usize) -> Option<usize> {
@@ -19,6 +20,66 @@ fn seen(g: &Geometry, place: usize, tap: usize) -> Option<usize> {
         to = to * g.large[d] + x;
     }
     Some(to as usize)
+}
+
+/// The three sums of two channels on each side against their definition.
+fn direct(g: &Geometry, plan: &Plan, x: &[f64], w: &[f64]) {
+    let (volume, places, taps) = (g.volume(), g.places(), g.taps());
+    let offsets: Vec<usize> = (0..taps).map(|t| plan.offset(t)).collect();
+    let mut scratch = vec![f64::NAN; Direct::<f64>::room(plan, 2, 2)];
+    let (mut large, mut kernel) = (x.to_vec(), w.to_vec());
+    let mut small = vec![f64::NAN; 2 * places];
+    let bias = [0.5, -1.0];
+    let mut run = |small: &mut [f64], large: &mut [f64], kernel: &mut [f64], which| {
+        for band in 0..plan.bands() {
+            scratch.fill(f64::NAN);
+            let (large, small) = (large.as_mut_ptr(), small.as_mut_ptr());
+            let (kernel, scratch) = (kernel.as_mut_ptr(), scratch.as_mut_ptr());
+            let offsets = &offsets[..];
+            let part =
+                Direct { plan, offsets, band, few: 2, many: 2, large, small, kernel, scratch };
+            // SAFETY: vectors of these sizes.
+            unsafe {
+                match which {
+                    0 => part.forward(Arch::new(), bias.as_ptr()),
+                    1 => part.spread(Arch::new()),
+                    _ => part.weigh(Arch::new()),
+                }
+            }
+        }
+    };
+    run(&mut small, &mut large, &mut kernel, 0);
+    let mut wanted = vec![0.0; 2 * places];
+    let (mut spread, mut weights) = (vec![0.0; 2 * volume], vec![0.0; 4 * taps]);
+    for k in 0..2 {
+        for p in 0..places {
+            wanted[k * places + p] = bias[k];
+            for (c, t) in (0..2).flat_map(|c| (0..taps).map(move |t| (c, t))) {
+                if let Some(at) = seen(g, p, t) {
+                    wanted[k * places + p] += w[(k * 2 + c) * taps + t] * x[c * volume + at];
+                }
+            }
+        }
+    }
+    assert_eq!(small, wanted, "{g:?} {plan:?}");
+    for k in 0..2 {
+        for p in 0..places {
+            for (c, t) in (0..2).flat_map(|c| (0..taps).map(move |t| (c, t))) {
+                if let Some(at) = seen(g, p, t) {
+                    let y = small[k * places + p];
+                    spread[c * volume + at] += w[(k * 2 + c) * taps + t] * y;
+                    weights[(k * 2 + c) * taps + t] += x[c * volume + at] * y;
+                }
+            }
+        }
+    }
+    large.fill(0.0);
+    run(&mut small, &mut large, &mut kernel, 1);
+    assert_eq!(large, spread, "{g:?} {plan:?}");
+    large.copy_from_slice(x);
+    kernel.fill(0.0);
+    run(&mut small, &mut large, &mut kernel, 2);
+    assert_eq!(kernel, weights, "{g:?} {plan:?}");
 }
 
 #[test]
@@ -47,7 +108,6 @@ fn all_geometries() {
             let g = Geometry { large, small, kernel, stride, padding, dilation };
             let (volume, places, taps) = (g.volume(), g.places(), g.taps());
             let x: Vec<f64> = (0..2 * volume).map(|i| (i * 7 % 23) as f64 + 1.0).collect();
-            let w: Vec<f64> = (0..taps).map(|i| (i * 5 % 11) as f64 - 4.0).collect();
             // Any range of positions, of two channels.
             let (start, n) = (places / 3, places - places / 3 - places / 5);
             let mut columns = vec![-1.0; 2 * taps * n];
@@ -69,34 +129,12 @@ fn all_geometries() {
                 }
             }
             assert_eq!(back, sums, "{g:?}");
-            let mut small = vec![0.0; places];
-            let (mut input, mut spread) = (x.clone(), vec![0.0; volume]);
-            let kernel = w.as_ptr();
-            let large = input.as_mut_ptr();
-            let alone = Alone { geometry: g, large, small: small.as_mut_ptr(), kernel };
-            // SAFETY: as above.
-            unsafe { alone.forward(Arch::new(), 0.5) };
-            let mut wanted = vec![0.5; places];
-            let mut wanted_spread = vec![0.0; volume];
-            for (p, wanted) in wanted.iter_mut().enumerate() {
-                for (t, w) in w.iter().enumerate() {
-                    if let Some(at) = seen(&g, p, t) {
-                        *wanted += w * x[at];
-                    }
-                }
+            // Two channels of each side, by bands of several sizes.
+            let w: Vec<f64> = (0..4 * taps).map(|i| (i * 5 % 11) as f64 - 4.0).collect();
+            for wanted in [1, 40, 10_000] {
+                let plan = Plan::new(g, wanted).unwrap();
+                direct(&g, &plan, &x, &w);
             }
-            assert_eq!(small, wanted, "{g:?}");
-            for (p, y) in small.iter().enumerate() {
-                for (t, w) in w.iter().enumerate() {
-                    if let Some(at) = seen(&g, p, t) {
-                        wanted_spread[at] += w * y;
-                    }
-                }
-            }
-            let large = spread.as_mut_ptr();
-            // SAFETY: as above.
-            unsafe { Alone { large, ..alone }.spread(Arch::new()) };
-            assert_eq!(spread, wanted_spread, "{g:?}");
         }
     }
     assert!(count > 50, "{count}");

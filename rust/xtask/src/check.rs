@@ -104,16 +104,28 @@ fn one_symbol(root: &Path) -> Vec<String> {
     if !built.is_ok_and(|s| s.success()) {
         return vec!["cargo build --release -p wick-jni failed".to_owned()];
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    let library = target.join("release/libwick.so");
-    let nm = Command::new("nm").args(["-D", "--defined-only"]).arg(&library).output();
-    let text = match nm {
-        Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).into_owned(),
-        _ => return vec![format!("nm could not read {}", library.display())],
-    };
-    let symbols: Vec<&str> = text.lines().filter_map(|l| l.split_whitespace().last()).collect();
-    if symbols == ["Java_wick_Native_init"] {
-        return vec![];
+    exported(&target(root).join("release/libwick.so")).err().into_iter().collect()
+}
+
+/// Where cargo builds.
+pub fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from)
+}
+
+/// What a program says about a library.
+pub fn output(program: &str, arguments: &[&str], library: &Path) -> Result<String, String> {
+    match Command::new(program).args(arguments).arg(library).output() {
+        Ok(o) if o.status.success() => Ok(String::from_utf8_lossy(&o.stdout).into_owned()),
+        _ => Err(format!("{program} could not read {}", library.display())),
     }
-    vec![format!("exported: {symbols:?}")]
+}
+
+/// Whether a library exports its one symbol alone.
+pub fn exported(library: &Path) -> Result<(), String> {
+    let text = output("nm", &["-D", "--defined-only"], library)?;
+    let symbols: Vec<&str> = text.lines().filter_map(|l| l.split_whitespace().last()).collect();
+    match symbols[..] {
+        ["Java_wick_Native_init"] => Ok(()),
+        _ => Err(format!("exported: {symbols:?}")),
+    }
 }

@@ -1,9 +1,11 @@
 //! What convolutions do besides products: patches of the larger side as columns of a matrix and
-//! back, results put in place, and the loops for channels that stand alone.
+//! back, and results put in place; and the direct way for groups of few channels.
 //!
 //! The larger side is what the kernel moves over (the input of a convolution, the output of a
 //! transposed one), the smaller side has one element a place of the kernel. All tensors are dense
 //! and there are three spatial dimensions, the first ones of size 1 where fewer were given.
+
+pub mod direct;
 
 use core::slice;
 
@@ -33,9 +35,6 @@ struct Reach {
     from: i64,
     to: i64,
 }
-
-/// Elements of a kernel's row whose reaches are computed once.
-const NEAR: usize = 16;
 
 impl Geometry {
     /// Elements of a channel of the larger side.
@@ -108,38 +107,6 @@ impl Geometry {
             at = at * self.large[d] + place;
         }
         Some(at * self.large[2])
-    }
-
-    /// What the first elements of the kernel's rows reach.
-    #[inline(always)]
-    fn reaches(&self) -> [Reach; NEAR] {
-        core::array::from_fn(|t| self.reach(2, (t as i64).min(self.kernel[2] - 1)))
-    }
-
-    /// Calls `f(tap, start of its line, reach)` for the elements of the kernel that see something
-    /// from a row of the smaller side.
-    #[inline(always)]
-    fn each_tap(
-        &self,
-        row: [i64; 2],
-        reaches: &[Reach; NEAR],
-        mut f: impl FnMut(usize, i64, Reach),
-    ) {
-        let [depth, height, width] = self.kernel;
-        let mut tap = 0;
-        for t0 in 0..depth {
-            for t1 in 0..height {
-                if let Some(line) = self.line(row, [t0, t1]) {
-                    for t2 in 0..width as usize {
-                        let reach = if t2 < NEAR { reaches[t2] } else { self.reach(2, t2 as i64) };
-                        if reach.from < reach.to {
-                            f(tap + t2, line, reach);
-                        }
-                    }
-                }
-                tap += width as usize;
-            }
-        }
     }
 
     fn tap(&self, t: usize) -> [i64; 3] {
@@ -310,108 +277,5 @@ impl<T: Number> Place<T> {
     /// The pointers cover the rows, which do not overlap and are ours to write.
     pub unsafe fn run(self, arch: Arch) {
         arch.dispatch(self);
-    }
-}
-
-/// Channels that stand alone: one channel of the larger side and one of the smaller, by one kernel.
-#[derive(Clone, Copy)]
-#[allow(missing_docs)]
-pub struct Alone<T> {
-    pub geometry: Geometry,
-    pub large: *mut T,
-    pub small: *mut T,
-    pub kernel: *const T,
-}
-
-struct Forward<T>(Alone<T>, T);
-
-impl<T: Number> WithSimd for Forward<T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Forward(c, bias) = self;
-        let g = c.geometry;
-        let (step, width) = (g.stride[2] as usize, g.small[2]);
-        let reaches = g.reaches();
-        g.rows(0, g.places(), |row, _, _, at| {
-            // SAFETY: a row of the smaller side, ours to write.
-            let to = unsafe { slice::from_raw_parts_mut(c.small.add(at), width as usize) };
-            to.fill(bias);
-            g.each_tap(row, &reaches, |t, line, reach| {
-                let to = &mut to[reach.from as usize..reach.to as usize];
-                // SAFETY: `reach` keeps the places inside the line.
-                unsafe {
-                    let w = *c.kernel.add(t);
-                    let at = line + reach.first + reach.from * step as i64;
-                    let x = c.large.offset(at as isize).cast_const();
-                    if step == 1 {
-                        let x = slice::from_raw_parts(x, to.len());
-                        for i in 0..to.len() {
-                            to[i] = to[i].add(w.mul(x[i]));
-                        }
-                    } else {
-                        for (i, to) in to.iter_mut().enumerate() {
-                            *to = to.add(w.mul(*x.add(i * step)));
-                        }
-                    }
-                }
-            });
-        });
-    }
-}
-
-struct Spread<T>(Alone<T>);
-
-impl<T: Number> WithSimd for Spread<T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Spread(c) = self;
-        let g = c.geometry;
-        let (step, width) = (g.stride[2] as usize, g.small[2]);
-        let reaches = g.reaches();
-        g.rows(0, g.places(), |row, _, _, at| {
-            // SAFETY: a row of the smaller side.
-            let from = unsafe { slice::from_raw_parts(c.small.add(at), width as usize) };
-            g.each_tap(row, &reaches, |t, line, reach| {
-                let from = &from[reach.from as usize..reach.to as usize];
-                // SAFETY: `reach` keeps the places inside the line, which is ours to write.
-                unsafe {
-                    let w = *c.kernel.add(t);
-                    let at = line + reach.first + reach.from * step as i64;
-                    let x = c.large.offset(at as isize);
-                    if step == 1 {
-                        let x = slice::from_raw_parts_mut(x, from.len());
-                        for i in 0..from.len() {
-                            x[i] = x[i].add(w.mul(from[i]));
-                        }
-                    } else {
-                        for (i, from) in from.iter().enumerate() {
-                            *x.add(i * step) = (*x.add(i * step)).add(w.mul(*from));
-                        }
-                    }
-                }
-            });
-        });
-    }
-}
-
-impl<T: Number> Alone<T> {
-    /// The smaller side from the larger.
-    ///
-    /// # Safety
-    /// The pointers cover the sizes, and the smaller side is ours to write.
-    pub unsafe fn forward(self, arch: Arch, bias: T) {
-        arch.dispatch(Forward(self, bias));
-    }
-
-    /// Adds to the larger side from the smaller.
-    ///
-    /// # Safety
-    /// The pointers cover the sizes, and the larger side is ours to write.
-    pub unsafe fn spread(self, arch: Arch) {
-        arch.dispatch(Spread(self));
     }
 }

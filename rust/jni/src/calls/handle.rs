@@ -1,12 +1,15 @@
 //! Handles, their geometry, memory and settings.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, NativeMethod, native_method};
 
 use crate::array::{each_long, same, write_longs};
 use crate::boundary::{Failure, operation, query, query_env, unpinned};
-use crate::runtime::{Any, runtime};
+use crate::runtime::{self, runtime};
 use wick_runtime::Error;
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -47,20 +50,39 @@ fn release(env: EnvUnowned, _: JClass, a: jlong) {
 fn release_all<'l>(env: EnvUnowned<'l>, _: JClass<'l>, handles: JLongArray<'l>, count: jint) {
     let inner = same(&env);
     unpinned(env, || {
-        let rt = runtime();
-        each_long(&inner, &handles, count.max(0) as usize, |handle| {
-            rt.close(handle);
-        })
+        let mut closing = Closing::default();
+        each_long(&inner, &handles, count.max(0) as usize, |handle| closing.close(handle))?;
+        closing.finish();
+        Ok::<_, Failure>(())
     })
 }
 
 fn release_few(env: EnvUnowned, _: JClass, a: jlong, b: jlong, c: jlong, d: jlong) {
     unpinned(env, || {
-        for handle in [a, b, c, d].into_iter().filter(|h| *h > 0) {
-            runtime().close(handle);
-        }
+        let mut closing = Closing::default();
+        [a, b, c, d].into_iter().filter(|h| *h > 0).for_each(|h| closing.close(h));
+        closing.finish();
         Ok::<_, Error>(())
     })
+}
+
+/// Closes handles one after the other. A panic on the way, as an owner of imported memory may raise,
+/// keeps none of the others open; the first goes on at the end.
+#[derive(Default)]
+struct Closing(Option<Box<dyn Any + Send>>);
+
+impl Closing {
+    fn close(&mut self, handle: jlong) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| runtime().close(handle))) {
+            self.0.get_or_insert(panic);
+        }
+    }
+
+    fn finish(self) {
+        if let Some(panic) = self.0 {
+            resume_unwind(panic);
+        }
+    }
 }
 
 fn is_live(env: EnvUnowned, _: JClass, a: jlong) -> jboolean {
@@ -71,16 +93,16 @@ fn alias(env: EnvUnowned, _: JClass, a: jlong) -> jlong {
     operation(env, move || {
         let rt = runtime();
         match rt.pin_any("alias", a)? {
-            Any::Dense(x) => rt.give(Some(x.alias()), Some(&x), None),
-            Any::Sparse(x) => x.alias(),
+            runtime::Any::Dense(x) => rt.give(Some(x.alias()), Some(&x), None),
+            runtime::Any::Sparse(x) => x.alias(),
         }
     })
 }
 
 fn shape<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong) -> JLongArray<'l> {
     query_env(env, |env| match runtime().pin_any("shape", a)? {
-        Any::Dense(t) => long_array(env, t.shape()),
-        Any::Sparse(t) => long_array(env, t.get().shape()),
+        runtime::Any::Dense(t) => long_array(env, t.shape()),
+        runtime::Any::Sparse(t) => long_array(env, t.get().shape()),
     })
 }
 
@@ -152,4 +174,44 @@ fn set_threads(_: EnvUnowned, _: JClass, n: jint) {
 
 fn cpu_level<'l>(env: EnvUnowned<'l>, _: JClass<'l>) -> JString<'l> {
     query_env(env, |env| Ok(env.new_string(runtime().ctx.cpu_level())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wick_core::DType;
+    use wick_runtime::Tensor;
+    use wick_runtime::ops::storage::import;
+
+    struct Fails;
+
+    impl Drop for Fails {
+        fn drop(&mut self) {
+            panic!("the owner fails");
+        }
+    }
+
+    #[test]
+    fn a_release_that_fails_keeps_nothing_and_is_one_error() {
+        let rt = runtime();
+        let bytes = Box::leak(Box::new([0u64; 2])).as_mut_ptr().cast::<u8>();
+        let before = rt.ctx.allocator().memory().live;
+        let plain = || Tensor::empty(&rt.ctx, "empty", DType::F32, &[100]).unwrap();
+        let given = || {
+            // SAFETY: leaked bytes, which nobody writes.
+            unsafe { import(&rt.ctx, DType::F64, &[2], bytes, 16, true, Box::new(Fails)) }.unwrap()
+        };
+        let all: Vec<_> = [plain(), given(), plain(), given(), plain()]
+            .map(|t| rt.own(t).unwrap() & (i64::MAX >> 1))
+            .into();
+        assert!(all.iter().all(|h| rt.tensors.is_live(*h)));
+        let failure = catch_unwind(|| {
+            let mut closing = Closing::default();
+            all.iter().for_each(|h| closing.close(*h));
+            closing.finish();
+        });
+        assert_eq!(failure.unwrap_err().downcast_ref::<&str>(), Some(&"the owner fails"));
+        assert!(all.iter().all(|h| !rt.tensors.is_live(*h)));
+        assert_eq!(rt.ctx.allocator().memory().live, before);
+    }
 }

@@ -11,6 +11,7 @@ use wick_runtime::{Error, Result};
 
 use crate::array::{got, longs};
 use crate::boundary::{boundary, operation, operation_all};
+use crate::calls::sparse;
 use crate::runtime::{Pin, no_op, runtime, scalar};
 
 pub const METHODS: &[NativeMethod<'static>] = &[
@@ -186,8 +187,5 @@ fn nonzero_each<'l>(env: EnvUnowned<'l>, _: JClass<'l>, a: jlong, results: JLong
 }
 
 fn equal(env: EnvUnowned, _: JClass, a: jlong, b: jlong) -> jboolean {
-    boundary(env, "equal", || {
-        let rt = runtime();
-        mask::equal(&rt.ctx, &*rt.pin("equal", a)?, &*rt.pin("equal", b)?)
-    })
+    boundary(env, "equal", || sparse::equal(a, b))
 }

@@ -120,7 +120,7 @@ named_ops! {
         GroupNormBackward "native_group_norm_backward",
         /// query key value bias?; causal, whether there is a scale; scale. Results: out, logsumexp.
         Attention "scaled_dot_product_attention",
-        /// grad query key value out logsumexp bias?; as attention.
+        /// grad query key value out logsumexp bias?; as attention, and whether the bias is wanted.
         AttentionBackward "scaled_dot_product_attention_backward",
         /// input; kernel, stride, padding, dilation.
         Im2col "im2col",
@@ -490,7 +490,8 @@ fn compute(ctx: &Context, op: NeuralOp, a: &mut Args<'_>) -> Result<Vec<Option<T
             let g = a.t()?;
             let (query, key, value, out, log) = (a.t()?, a.t()?, a.t()?, a.t()?, a.t()?);
             let inputs = a.joined(query, key, value)?;
-            Ok(attention_backward(ctx, name, g, &inputs, out, log)?.map(Some).into())
+            let (three, bias) = attention_backward(ctx, name, g, &inputs, out, log, a.flag()?)?;
+            Ok(three.map(Some).into_iter().chain(bias.map(Some)).collect())
         }
         Im2col => {
             let (x, kernel) = (a.t()?, a.list()?);

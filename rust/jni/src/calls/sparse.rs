@@ -10,6 +10,7 @@ use wick_core::named_ops;
 use wick_core::ops::{BinaryOp, UnaryOp};
 use wick_runtime::error::Kind;
 use wick_runtime::ops::elementwise::{self, Out};
+use wick_runtime::ops::mask;
 use wick_runtime::ops::matmul::{AddmmOp, MatmulOp};
 use wick_runtime::ops::promote::can_cast;
 use wick_runtime::ops::reduce::Over;
@@ -283,6 +284,24 @@ pub fn view(op: ShapeOp, a: jlong, p: &[i64]) -> Result<jlong> {
         _ => return Err(refused(op.name(), &x)),
     };
     rt.own_sparse(result)
+}
+
+/// Elements of two tensors, either of which may be sparse.
+pub fn equal(a: jlong, b: jlong) -> Result<bool> {
+    let (rt, name) = (runtime(), "equal");
+    let same = |x: &Coo, y: &Tensor| {
+        let dims = x.sparse_dims().min(y.rank()) as i64;
+        if x.dtype() == y.dtype() && x.shape() != y.shape() {
+            return Ok(false);
+        }
+        x.equal(&rt.ctx, &Coo::from_dense(&rt.ctx, y, dims)?)
+    };
+    match (rt.pin_any(name, a)?, rt.pin_any(name, b)?) {
+        (Any::Sparse(x), Any::Sparse(y)) => x.get().equal(&rt.ctx, &y.get()),
+        (Any::Sparse(x), Any::Dense(y)) => same(&x.get(), &y),
+        (Any::Dense(x), Any::Sparse(y)) => same(&y.get(), &x),
+        (Any::Dense(x), Any::Dense(y)) => mask::equal(&rt.ctx, &x, &y),
+    }
 }
 
 pub fn reduce(op: ReduceOp, a: jlong, over: Over, dtype: i32, out: jlong) -> Result<jlong> {

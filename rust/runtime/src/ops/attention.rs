@@ -2,8 +2,10 @@
 //! made. Tiles depend on the shapes alone, and so does the order of all sums.
 
 use wick_core::kernels::attention::{Tile, dots, finish, slopes};
+use wick_core::kernels::conv::Place;
 use wick_core::kernels::elementwise::Scalar;
 use wick_core::kernels::matmul::{Mat, Product};
+use wick_core::kernels::reduce::ReduceOp;
 use wick_core::layout::broadcast;
 use wick_core::ops::TernaryOp;
 use wick_core::{DType, Layout, Nest, Real};
@@ -15,6 +17,7 @@ use crate::ops::creation::full;
 use crate::ops::elementwise::{Out, ternary};
 use crate::ops::matmul::product::Gemm;
 use crate::ops::promote::Arg;
+use crate::ops::reduce::{Over, reduce};
 use crate::ops::scratch::Scratch;
 use crate::tensor::Tensor;
 
@@ -291,7 +294,8 @@ unsafe impl<T> Send for Bias<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Bias<T> {}
 
-/// The gradients for query, key and value, from the result and the logarithms that it came with.
+/// The gradients for query, key and value, from the result and the logarithms that it came with; and
+/// for the bias, if that is wanted: then the slopes of all scores are held at once.
 pub fn attention_backward(
     ctx: &Context,
     op: &'static str,
@@ -299,7 +303,13 @@ pub fn attention_backward(
     a: &Attention,
     out: &Tensor,
     log: &Tensor,
-) -> Result<[Tensor; 3]> {
+    with_bias: bool,
+) -> Result<([Tensor; 3], Option<Tensor>)> {
+    let bias = a.bias.filter(|_| with_bias);
+    if with_bias && !bias.is_some_and(|b| b.dtype().is_float()) {
+        let all: Vec<_> = [grad, a.query].into_iter().chain(a.bias).collect();
+        return Err(Error::dtype(op, &all, "only a bias of floats has a gradient"));
+    }
     let heads = Heads::new(ctx, op, a, true)?;
     let dtype = floats(op, &[a.query, grad, out])?;
     let shape = heads.shape(&[heads.rows, heads.out_width]);
@@ -318,12 +328,36 @@ pub fn attention_backward(
     let inputs = [dense(ctx, grad, compute)?, dense(ctx, out, compute)?, dense(ctx, log, compute)?];
     let zeros = |t: &Tensor| full(ctx, compute, t.shape(), Scalar::Int(0));
     let results = [zeros(&heads.q)?, zeros(&heads.k)?, zeros(&heads.v)?];
+    let shape = heads.shape(&[heads.rows, heads.cols]);
+    let scores = bias.map(|_| full(ctx, compute, &shape, Scalar::Int(0))).transpose()?;
     match compute {
-        DType::F64 => heads.backward::<f64>(ctx, &inputs, &results)?,
-        _ => heads.backward::<f32>(ctx, &inputs, &results)?,
+        DType::F64 => heads.backward::<f64>(ctx, &inputs, &results, scores.as_ref())?,
+        _ => heads.backward::<f32>(ctx, &inputs, &results, scores.as_ref())?,
     }
     let [dq, dk, dv] = results;
-    Ok([back(ctx, dq, dtype)?, back(ctx, dk, dtype)?, back(ctx, dv, dtype)?])
+    let three = [back(ctx, dq, dtype)?, back(ctx, dk, dtype)?, back(ctx, dv, dtype)?];
+    let fourth = match (bias, scores) {
+        (Some(bias), Some(scores)) => Some(sum_to(ctx, op, scores, bias)?),
+        _ => None,
+    };
+    Ok((three, fourth))
+}
+
+/// Sums over the dimensions along which a tensor was stretched to this shape, in its dtype.
+fn sum_to(ctx: &Context, op: &'static str, all: Tensor, like: &Tensor) -> Result<Tensor> {
+    let more = all.rank() - like.rank();
+    let stretched = |d: &usize| *d < more || like.shape()[d - more] != all.shape()[*d];
+    let dims: Vec<i64> = (0..all.rank()).filter(stretched).map(|d| d as i64).collect();
+    let sums = if dims.is_empty() {
+        all
+    } else if all.numel() == 0 {
+        return full(ctx, like.dtype(), like.shape(), Scalar::Int(0));
+    } else {
+        let over = Over { dims: Some(&dims), keep_dim: true };
+        made(reduce(ctx, ReduceOp::Sum, &all, over, None, 0.0, Out::New))?
+    };
+    let sums = sums.with_layout(op, sums.layout().view(like.shape()))?;
+    back(ctx, sums, like.dtype())
 }
 
 impl Heads {
@@ -332,12 +366,14 @@ impl Heads {
         ctx: &Context,
         [grad, out, log]: &[Tensor; 3],
         [dq, dk, dv]: &[Tensor; 3],
+        scores: Option<&Tensor>,
     ) -> Result<()> {
         let arch = ctx.arch();
         let of = Shared::<T>::of;
         let (q, k, v) = (of(&self.q), of(&self.k), of(&self.v));
         let (grad, out, log) = (of(grad), of(out), of(log));
         let (dq, dk, dv) = (of(dq), of(dk), of(dv));
+        let scores = scores.map(of);
         let Heads { rows, cols, width, out_width, scale, .. } = *self;
         let (down, across) = (ROWS.min(rows.max(1)), COLS.min(cols.max(1)));
         let tile = down * across;
@@ -399,6 +435,18 @@ impl Heads {
                                     m,
                                     mean,
                                 );
+                                if let Some(scores) = &scores {
+                                    let place = Place {
+                                        rows: n,
+                                        n: m,
+                                        from: dp.cast_const(),
+                                        from_step: m,
+                                        to: scores.at(row * cols + col),
+                                        to_step: cols,
+                                        bias: std::ptr::null(),
+                                    };
+                                    place.run(arch);
+                                }
                                 let to = mat(dq.at(row * width).cast_const(), width, 1);
                                 product((n, width, m), scale, t, mat(keys, width, 1), to, true);
                                 let to = mat(dk.at(at * width).cast_const(), width, 1);

@@ -1,6 +1,7 @@
 //! Convolutions of one to three spatial dimensions, transposed ones, and their gradients.
 
 mod compute;
+mod direct;
 
 use wick_core::DType;
 use wick_core::kernels::conv::Geometry;

@@ -1,4 +1,12 @@
-//! Tensors from files of raw elements, little-endian.
+//! Tensors from files: raw elements, little-endian, and the formats that say what they hold.
+//!
+//! Files are read, not mapped: whoever shortens or rewrites one afterwards changes nothing here. No
+//! mapping is safe from that. The first access beyond the new end kills the process by a signal, in a
+//! private mapping too, where only pages that were written are one's own; locks on files bind nobody;
+//! and to take the signal is to take the JVM's handler.
+
+pub mod npy;
+pub mod safetensors;
 
 use std::fs::File;
 use std::io;
@@ -34,9 +42,6 @@ pub struct Part {
 }
 
 /// One-dimensional tensors from bytes `[offset, offset + length)` of a file, all in one storage.
-///
-/// The range is read, not mapped: whoever shortens or rewrites the file afterwards changes nothing
-/// here, where a mapping would kill the process by the first access beyond the new end.
 pub fn tensors_from_file(
     ctx: &Context,
     op: &'static str,
@@ -45,8 +50,7 @@ pub fn tensors_from_file(
     length: i64,
     parts: &[Part],
 ) -> Result<Vec<Tensor>> {
-    let fail =
-        |text: String| Error::from(Kind::Format { op, path: path.into(), expected: text.into() });
+    let fail = |text: String| failure(op, path, text);
     if offset < 0 || offset % PAGE != 0 {
         return Err(fail(format!("offset {offset} is no multiple of {PAGE}")));
     }
@@ -68,14 +72,12 @@ pub fn tensors_from_file(
             return Err(fail(text));
         }
     }
-    let io = |e: io::Error| fail(e.to_string());
-    let file = File::open(Path::new(path)).map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
-    if end as u64 > size {
-        return Err(fail(format!("bytes {offset} to {end} of a file of {size}")));
+    let source = Source::open(op, path)?;
+    if end as u64 > source.size {
+        return Err(fail(format!("bytes {offset} to {end} of a file of {}", source.size)));
     }
     let all = Tensor::empty(ctx, op, DType::U8, &[length])?;
-    read(ctx, &file, offset as u64, &all).map_err(io)?;
+    source.read(ctx, offset as u64, &all)?;
     parts
         .iter()
         .map(|part| {
@@ -86,24 +88,61 @@ pub fn tensors_from_file(
         .collect()
 }
 
-/// Fills a tensor's bytes from a place in a file.
-fn read(ctx: &Context, file: &File, from: u64, to: &Tensor) -> io::Result<()> {
-    let (first, failure) = (to.place_mut(), Mutex::new(None));
-    let first = first.start as usize;
-    ctx.for_ranges(to.numel(), COST, &|start, end| {
-        let (mut at, end) = (start as usize, end as usize);
-        while at < end {
-            let n = CHUNK.min(end - at);
-            // SAFETY: bytes of the new tensor, which no other part touches.
-            let bytes = unsafe { std::slice::from_raw_parts_mut((first + at) as *mut u8, n) };
-            if let Err(e) = read_at(file, bytes, from + at as u64) {
-                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
-                return;
-            }
-            at += n;
+fn failure(op: &'static str, path: &str, text: impl std::fmt::Display) -> Error {
+    Kind::Format { op, path: path.into(), expected: text.to_string().into() }.into()
+}
+
+/// An open file.
+struct Source<'a> {
+    op: &'static str,
+    path: &'a str,
+    file: File,
+    size: u64,
+}
+
+impl<'a> Source<'a> {
+    fn open(op: &'static str, path: &'a str) -> Result<Source<'a>> {
+        let io = |e: io::Error| failure(op, path, e);
+        let file = File::open(Path::new(path)).map_err(io)?;
+        let size = file.metadata().map_err(io)?.len();
+        Ok(Source { op, path, file, size })
+    }
+
+    fn fail(&self, text: impl std::fmt::Display) -> Error {
+        failure(self.op, self.path, text)
+    }
+
+    fn broken(&self, e: io::Error) -> Error {
+        match e.kind() {
+            io::ErrorKind::UnexpectedEof => self.fail("the file was shortened while it was read"),
+            _ => self.fail(e),
         }
-    });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// A few bytes.
+    fn bytes(&self, to: &mut [u8], at: u64) -> Result<()> {
+        read_at(&self.file, to, at).map_err(|e| self.broken(e))
+    }
+
+    /// Fills the memory of a new dense tensor from a place in the file.
+    fn read(&self, ctx: &Context, from: u64, to: &Tensor) -> Result<()> {
+        let (first, failure) = (to.place_mut().start as usize, Mutex::new(None));
+        ctx.for_ranges(to.numel() * to.dtype().size() as i64, COST, &|start, end| {
+            let (mut at, end) = (start as usize, end as usize);
+            while at < end {
+                let n = CHUNK.min(end - at);
+                // SAFETY: bytes of the new tensor, which no other part touches.
+                let bytes = unsafe { std::slice::from_raw_parts_mut((first + at) as *mut u8, n) };
+                if let Err(e) = read_at(&self.file, bytes, from + at as u64) {
+                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+                    return;
+                }
+                at += n;
+            }
+        });
+        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(()), |e| Err(self.broken(e)))
+    }
 }
 
 #[cfg(unix)]

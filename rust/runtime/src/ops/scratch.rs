@@ -1,12 +1,39 @@
-//! Memory for the parts of an operation, from the allocator, taken before the work begins.
+//! Memory for an operation's own use, from the allocator.
 
+use std::marker::PhantomData;
 use std::sync::{Condvar, Mutex};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::storage::Storage;
 
-/// A few equal pieces, each used by one part at a time.
+/// Room for plain numbers, for one user.
+pub(crate) struct Room<T> {
+    storage: Storage,
+    length: usize,
+    of: PhantomData<T>,
+}
+
+impl<T: Copy> Room<T> {
+    /// Room for `length` numbers, which are to be written before they are read.
+    pub fn new(ctx: &Context, length: usize) -> Result<Room<T>> {
+        // More than there can be is out of memory, too.
+        let bytes = length.saturating_mul(size_of::<T>());
+        let storage = Storage::allocate(ctx.allocator(), bytes)?;
+        Ok(Room { storage, length, of: PhantomData })
+    }
+
+    /// It starts at a multiple of 64.
+    pub fn slice(&mut self) -> &mut [T] {
+        if self.length == 0 {
+            return &mut [];
+        }
+        // SAFETY: as long and owned by this value alone; plain numbers have no invalid bits.
+        unsafe { std::slice::from_raw_parts_mut(self.storage.ptr().cast(), self.length) }
+    }
+}
+
+/// A few equal pieces, taken before the work begins, each used by one part of it at a time.
 pub(crate) struct Scratch {
     storage: Storage,
     each: usize,

@@ -14,7 +14,8 @@ use crate::ops::array::contiguous;
 use crate::ops::elementwise::copy_values;
 use crate::ops::index::dimension;
 use crate::ops::promote::{Overlap, check_out, overlap};
-use crate::ops::sort::{Scratch, along, each_line, order_of, range_of_line, with_item};
+use crate::ops::scratch::Room;
+use crate::ops::sort::{along, each_line, order_of, range_of_line, with_item};
 use crate::tensor::Tensor;
 
 /// Lines up to this length are selected from all at once.
@@ -259,7 +260,7 @@ fn at_rank<T: Key, I: Item>(ctx: &Context, line: &Line, rank: Rank) -> Result<I>
         below += total[step];
         step += 1;
     }
-    let mut items = Scratch::<I>::new(ctx, total[step].max(1) as usize + 1)?;
+    let mut items = Room::<I>::new(ctx, total[step].max(1) as usize + 1)?;
     let items = items.slice();
     // SAFETY: the operation's tensors stay alive.
     let n = unsafe { select::collect::<T, I>(ctx.arch(), line, range, step, items) };

@@ -1,6 +1,5 @@
 //! Sorting along a dimension, always stable: NaN counts as greatest, both zeros are equal.
 
-use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use wick_core::kernels::sort::{Item, Key, Line, Lines, Order, Range, pack, radix, range, unpack};
@@ -11,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::ops::array::contiguous;
 use crate::ops::index::dimension;
 use crate::ops::mask::Shared;
-use crate::storage::Storage;
+use crate::ops::scratch::Room;
 use crate::tensor::Tensor;
 
 /// Lines from this length on are worth sharing among threads.
@@ -19,28 +18,6 @@ const LONG: i64 = 1 << 16;
 
 /// Rough nanoseconds to sort an element.
 const COST: f64 = 10.0;
-
-/// Temporary memory for plain numbers, from the context's allocator.
-pub(super) struct Scratch<T> {
-    storage: Storage,
-    length: usize,
-    of: PhantomData<T>,
-}
-
-impl<T: Copy> Scratch<T> {
-    /// Room for `length` numbers, which are to be written before they are read.
-    pub(super) fn new(ctx: &Context, length: usize) -> Result<Scratch<T>> {
-        // More than there can be is out of memory, too.
-        let bytes = length.saturating_mul(size_of::<T>());
-        let storage = Storage::allocate(ctx.allocator(), bytes)?;
-        Ok(Scratch { storage, length, of: PhantomData })
-    }
-
-    pub(super) fn slice(&mut self) -> &mut [T] {
-        // SAFETY: as long and owned by this value alone; plain numbers have no invalid bits.
-        unsafe { std::slice::from_raw_parts_mut(self.storage.ptr().cast(), self.length) }
-    }
-}
 
 /// Runs `f(line, room)` for every line, each thread with its own room for `length` numbers.
 pub(super) fn each_line<T: Copy>(
@@ -51,7 +28,7 @@ pub(super) fn each_line<T: Copy>(
     f: &(dyn Fn(i64, &mut [T]) + Sync),
 ) -> Result<()> {
     let failure = Mutex::new(None);
-    ctx.for_ranges(count, cost, &|start, end| match Scratch::new(ctx, length) {
+    ctx.for_ranges(count, cost, &|start, end| match Room::new(ctx, length) {
         Ok(mut room) => (start..end).for_each(|line| f(line, room.slice())),
         Err(e) => *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e),
     });
@@ -135,13 +112,9 @@ pub(super) fn order_of<T: Key, const N: usize>(
 }
 
 /// The items of one line, sorted; a long line is shared among threads.
-pub(super) fn sorted<T: Key, I: Item>(
-    ctx: &Context,
-    line: &Line,
-    order: Order,
-) -> Result<Scratch<I>> {
+pub(super) fn sorted<T: Key, I: Item>(ctx: &Context, line: &Line, order: Order) -> Result<Room<I>> {
     let n = line.length as usize;
-    let (mut items, mut spare) = (Scratch::<I>::new(ctx, n)?, Scratch::<I>::new(ctx, n)?);
+    let (mut items, mut spare) = (Room::<I>::new(ctx, n)?, Room::<I>::new(ctx, n)?);
     let to = Shared(items.slice().as_mut_ptr());
     ctx.for_ranges(line.length, 1.0, &|start, end| {
         // SAFETY: the operation's tensors stay alive; each range has its own items.
@@ -156,7 +129,7 @@ pub(super) fn sorted<T: Key, I: Item>(
         return Ok(if moved { spare } else { items });
     }
     let digits = radix::Digits::new(order.bits, n);
-    let mut room = Scratch::<radix::Counts>::new(ctx, parts)?;
+    let mut room = Room::<radix::Counts>::new(ctx, parts)?;
     let of = |p: i64| p as usize * n / parts..(p as usize + 1) * n / parts;
     let cost = (n / parts) as f64;
     for shift in digits.shifts() {

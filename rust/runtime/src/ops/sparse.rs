@@ -26,10 +26,11 @@ use wick_core::{DType, Element, Layout, with_dtype};
 use crate::context::Context;
 use crate::error::{Error, Kind, Operand, Result};
 use crate::ops::array::contiguous;
+use crate::ops::backward::made;
 use crate::ops::creation::fill_values;
 use crate::ops::elementwise::{self, Out};
-use crate::ops::index::{at_least_1d, longs, longs_mut};
-use crate::ops::mask::{Shared, nonzero_rows};
+use crate::ops::index::{at_least_1d, index_select, longs, longs_mut};
+use crate::ops::mask::{self, Shared, nonzero_rows};
 use crate::ops::rearrange;
 use crate::ops::reduce::{Over, reduce};
 use crate::ops::sort::sort;
@@ -129,8 +130,7 @@ impl Coo {
         } else {
             let dims: Vec<i64> = (sparse..rank as i64).collect();
             let over = Over { dims: Some(&dims), keep_dim: false };
-            let any = reduce(ctx, ReduceOp::Any, a, over, None, 0.0, Out::New)?;
-            nonzero_rows(ctx, &any.ok_or_else(no_result)?)?
+            nonzero_rows(ctx, &made(reduce(ctx, ReduceOp::Any, a, over, None, 0.0, Out::New))?)?
         };
         let n = found.shape()[1];
         // Where no dimension is sparse, the one element has a coordinate of no numbers.
@@ -143,6 +143,46 @@ impl Coo {
         let places = Coo { indices, values: no_values, shape, coalesced: true };
         let values = places.gather(ctx, op, a)?;
         Ok(Coo { values, ..places })
+    }
+
+    /// Coalesced, without the coordinates whose elements are all 0.
+    fn pruned(&self, ctx: &Context) -> Result<Coo> {
+        let whole = self.coalesce(ctx)?;
+        let dims: Vec<i64> = (1..whole.values.rank() as i64).collect();
+        let any = match dims.is_empty() {
+            true => whole.values.clone(),
+            false => {
+                let over = Over { dims: Some(&dims), keep_dim: false };
+                made(reduce(ctx, ReduceOp::Any, &whole.values, over, None, 0.0, Out::New))?
+            }
+        };
+        let found = nonzero_rows(ctx, &any)?;
+        if found.shape()[1] == whole.count() {
+            return Ok(whole);
+        }
+        let found = found.with_layout("equal", found.layout().select(0, 0))?;
+        let indices = made(index_select(ctx, &whole.indices, 1, &found, None))?;
+        let values = made(index_select(ctx, &whole.values, 0, &found, None))?;
+        Ok(Coo { indices, values, ..whole })
+    }
+
+    /// Whether shapes and all elements are equal, those that are 0 without being there too.
+    pub fn equal(&self, ctx: &Context, other: &Coo) -> Result<bool> {
+        let op = "equal";
+        if self.dtype() != other.dtype() {
+            return Err(self.refuse(op, format!("the other one has dtype {}", other.dtype())));
+        }
+        if self.shape() != other.shape() {
+            return Ok(false);
+        }
+        if self.sparse_dims() != other.sparse_dims() {
+            let text = format!("the other one has {} sparse dimensions", other.sparse_dims());
+            return Err(self.refuse(op, text));
+        }
+        let (a, b) = (self.pruned(ctx)?, other.pruned(ctx)?);
+        Ok(a.count() == b.count()
+            && mask::equal(ctx, &a.indices, &b.indices)?
+            && mask::equal(ctx, &a.values, &b.values)?)
     }
 
     /// How many coordinates there are, each time one is there.
@@ -347,10 +387,6 @@ impl Coo {
         let values = x.gather(ctx, op, grad)?;
         Ok(Coo { values, ..x })
     }
-}
-
-fn no_result() -> Error {
-    Error::internal("an operation made no result".into())
 }
 
 /// A call of [`RowSums`]; all tensors are contiguous and of one dtype.

@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::ops::array::contiguous;
 use crate::ops::index::{dimension, index_select, longs_mut};
 use crate::ops::mask::Shared;
+use crate::ops::scratch::Room;
 use crate::ops::select::flattened;
-use crate::ops::sort::{Scratch, order_of, sorted, with_item};
+use crate::ops::sort::{order_of, sorted, with_item};
 use crate::tensor::Tensor;
 
 /// What is compared with what, and what else is wanted.
@@ -119,11 +120,11 @@ fn items<T: Key, I: Item>(
     line: &Line,
     order: Order,
     consecutive: bool,
-) -> Result<Scratch<I>> {
+) -> Result<Room<I>> {
     if !consecutive {
         return sorted::<T, I>(ctx, line, order);
     }
-    let mut items = Scratch::<I>::new(ctx, line.length as usize)?;
+    let mut items = Room::<I>::new(ctx, line.length as usize)?;
     let to = Shared(items.slice().as_mut_ptr());
     ctx.for_ranges(line.length, 1.0, &|start, end| {
         // SAFETY: the operation's tensors stay alive; each range has its own items.
@@ -160,7 +161,7 @@ fn elements<T: Key>(
         let inverse = make(how.inverse, shape)?;
         let to_inverse = longs_mut(&inverse);
         // Where each group begins; its first item moves to its number's place.
-        let mut starts = Scratch::<i64>::new(ctx, if how.counts { items.len() + 1 } else { 0 })?;
+        let mut starts = Room::<i64>::new(ctx, if how.counts { items.len() + 1 } else { 0 })?;
         let starts = starts.slice();
         let (mut groups, mut last) = (0, None);
         for i in 0..items.len() {

@@ -100,22 +100,53 @@ fn gradients() {
     let q = rng.tensor(&ctx, f64s, &[2, 1, 5, 4]);
     let k = rng.tensor(&ctx, f64s, &[2, 1, 6, 4]);
     let v = rng.tensor(&ctx, f64s, &[2, 1, 6, 3]);
-    let b = rng.tensor(&ctx, f64s, &[5, 6]);
+    let shapes: [&[i64]; 6] = [&[5, 6], &[6], &[5, 1], &[2, 1, 1, 6], &[1, 5, 6], &[]];
+    let biases = shapes.map(|shape| rng.tensor(&ctx, f64s, shape));
     let g = rng.tensor(&ctx, f64s, &[2, 1, 5, 3]);
     for causal in [false, true] {
-        for bias in [None, Some(&b)] {
-            let run = |query: &Tensor, key: &Tensor, value: &Tensor| {
+        for bias in [None].into_iter().chain(biases.iter().map(Some)) {
+            let run = |query: &Tensor, key: &Tensor, value: &Tensor, bias: Option<&Tensor>| {
                 let inputs = Attention { query, key, value, bias, causal, scale: None };
                 attention(&ctx, "attention", &inputs).unwrap()
             };
-            let (out, log) = run(&q, &k, &v);
+            let (out, log) = run(&q, &k, &v, bias);
             let inputs = Attention { query: &q, key: &k, value: &v, bias, causal, scale: None };
-            let [dq, dk, dv] =
-                attention_backward(&ctx, "attention", &g, &inputs, &out, &log).unwrap();
-            check_gradient(&ctx, &q, &dq, &g, |q| run(q, &k, &v).0);
-            check_gradient(&ctx, &k, &dk, &g, |k| run(&q, k, &v).0);
-            check_gradient(&ctx, &v, &dv, &g, |v| run(&q, &k, v).0);
+            let ([dq, dk, dv], db) =
+                attention_backward(&ctx, "attention", &g, &inputs, &out, &log, bias.is_some())
+                    .unwrap();
+            check_gradient(&ctx, &q, &dq, &g, |q| run(q, &k, &v, bias).0);
+            check_gradient(&ctx, &k, &dk, &g, |k| run(&q, k, &v, bias).0);
+            check_gradient(&ctx, &v, &dv, &g, |v| run(&q, &k, v, bias).0);
+            if let Some(bias) = bias {
+                check_gradient(&ctx, bias, &db.unwrap(), &g, |b| run(&q, &k, &v, Some(b)).0);
+            }
         }
+    }
+    // Of several tiles, rows and columns.
+    let (q, k, v) = (
+        rng.tensor(&ctx, f64s, &[2, 150, 3]),
+        rng.tensor(&ctx, f64s, &[2, 530, 3]),
+        rng.tensor(&ctx, f64s, &[2, 530, 2]),
+    );
+    let (bias, g) = (rng.tensor(&ctx, f64s, &[150, 1]), rng.tensor(&ctx, f64s, &[2, 150, 2]));
+    let run = |bias: &Tensor| {
+        let (query, key, value, bias) = (&q, &k, &v, Some(bias));
+        let inputs = Attention { query, key, value, bias, causal: true, scale: None };
+        let (out, log) = attention(&ctx, "attention", &inputs).unwrap();
+        let back = attention_backward(&ctx, "attention", &g, &inputs, &out, &log, true).unwrap();
+        (out, back.1.unwrap())
+    };
+    check_gradient(&ctx, &bias, &run(&bias).1, &g, |b| run(b).0);
+    let mask = tensor(&ctx, DType::Bool, &[150, 1], &[1.0; 150]);
+    let (query, key, value) = (&q, &k, &v);
+    let (out, log) = {
+        let inputs = Attention { query, key, value, bias: None, causal: true, scale: None };
+        attention(&ctx, "attention", &inputs).unwrap()
+    };
+    for bias in [None, Some(&mask)] {
+        let inputs = Attention { query, key, value, bias, causal: true, scale: None };
+        let back = attention_backward(&ctx, "attention", &g, &inputs, &out, &log, true);
+        assert!(back.is_err(), "no gradient for a mask");
     }
 }
 
@@ -130,7 +161,7 @@ fn long_ones_and_threads() {
         let inputs =
             Attention { query: &q, key: &k, value: &v, bias: None, causal: true, scale: None };
         let (out, log) = attention(&ctx, "attention", &inputs).unwrap();
-        let all = attention_backward(&ctx, "attention", &g, &inputs, &out, &log).unwrap();
+        let all = attention_backward(&ctx, "attention", &g, &inputs, &out, &log, false).unwrap().0;
         let mut got = vec![values(&ctx, &out)];
         got.extend(all.iter().map(|t| values(&ctx, t)));
         match &seen {

@@ -35,6 +35,25 @@ fn of_elementwise_operations() {
             unary(&ctx, op, x, p, Out::New).unwrap().unwrap()
         });
     }
+    // Those that Scala makes of others.
+    let soft = |x: f64| x - x.clamp(-0.7, 0.7);
+    let hard = |x: f64| if x.abs() > 0.7 { x } else { 0.0 };
+    let threshold = |x: f64| if x > 0.4 { x } else { -2.0 };
+    let clamp = |x: f64| x.clamp(-1.0, 2.0);
+    type Row<'a> = (&'a dyn Fn(f64) -> f64, PairOp, [f64; 3]);
+    let made: [Row; 4] = [
+        (&soft, PairOp::SoftshrinkBackward, [0.7, 0.0, 0.0]),
+        (&hard, PairOp::SoftshrinkBackward, [0.7, 0.0, 0.0]),
+        (&threshold, PairOp::ThresholdBackward, [0.4, 0.0, 0.0]),
+        (&clamp, PairOp::HardtanhBackward, [-1.0, 2.0, 0.0]),
+    ];
+    for (f, gradient, p) in made {
+        let slopes = pair(&ctx, gradient, &weights, &x, p, Out::New).unwrap().unwrap();
+        check_gradient(&ctx, &x, &slopes, &weights, |x| {
+            let y: Vec<f64> = values(&ctx, x).into_iter().map(f).collect();
+            tensor(&ctx, F64, &[8], &y)
+        });
+    }
     let elu =
         |x: &Tensor| unary(&ctx, UnaryOp::Elu, x, [1.3, 0.0, 0.0], Out::New).unwrap().unwrap();
     let p = [1.3, 1.0, 1.0];
@@ -185,6 +204,46 @@ fn cross_entropy_is_its_definition() {
         };
         assert_near(&values(&ctx, &of(&one_hot)), &values(&ctx, &of(&target)), 1e-12);
     }
+}
+
+/// As libtorch makes it: of the logarithms of probabilities, then of these.
+#[test]
+fn of_cross_entropy() {
+    let ctx = context(2);
+    let mut rng = Numbers(11);
+    let x = rng.tensor(&ctx, F64, &[4, 3]);
+    let target = tensor(&ctx, DType::I64, &[4], &[2.0, -100.0, 0.0, 1.0]);
+    let w = tensor(&ctx, F64, &[3], &[0.5, 1.0, 2.0]);
+    for reduction in [Reduction::None, Reduction::Mean, Reduction::Sum] {
+        let size: &[i64] = if reduction == Reduction::None { &[4] } else { &[] };
+        let weights = rng.tensor(&ctx, F64, size);
+        for weight in [None, Some(&w)] {
+            let log = softmax(&ctx, true, &x, 1, None).unwrap();
+            let total = nll_loss(&ctx, "nll", &log, &target, weight, reduction, -100).unwrap().1;
+            let slopes = nll_loss_backward(
+                &ctx, "nll", &weights, &log, &target, weight, reduction, -100, &total,
+            );
+            let slopes = softmax_backward(&ctx, true, &slopes.unwrap(), &log, 1, F64).unwrap();
+            check_gradient(&ctx, &x, &slopes, &weights, |x| {
+                cross_entropy(&ctx, x, &target, weight, reduction, -100, 0.0).unwrap()
+            });
+        }
+    }
+}
+
+#[test]
+fn of_dropout() {
+    let ctx = context(1);
+    let mut rng = Numbers(12);
+    let (x, weights) = (rng.tensor(&ctx, F64, &[6]), rng.tensor(&ctx, F64, &[6]));
+    let kept = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0];
+    let mask = tensor(&ctx, F64, &[6], &kept);
+    let p = [1.25, 0.0, 0.0];
+    let slopes = pair(&ctx, PairOp::DropoutBackward, &weights, &mask, p, Out::New);
+    check_gradient(&ctx, &x, &slopes.unwrap().unwrap(), &weights, |x| {
+        let kept: Vec<f64> = values(&ctx, x).iter().zip(kept).map(|(x, k)| x * k * 1.25).collect();
+        tensor(&ctx, F64, &[6], &kept)
+    });
 }
 
 #[test]

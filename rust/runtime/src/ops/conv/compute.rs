@@ -4,7 +4,10 @@
 //! Tasks are cut by shape alone, and no sum is cut between threads: results have the same bits
 //! however many there are. The columns of a task stay in the cache.
 
-use wick_core::kernels::conv::{Alone, Columns, Geometry, Place};
+use std::ops::Range;
+
+use wick_core::kernels::conv::direct::Lanes;
+use wick_core::kernels::conv::{Columns, Geometry, Place};
 use wick_core::kernels::matmul::{Mat, Product};
 use wick_core::{DType, Number};
 
@@ -38,13 +41,13 @@ fn ptr<T>(t: &Tensor) -> *mut T {
 }
 
 /// An address that tasks share; each writes its own elements.
-struct Shared<T>(*mut T);
+pub(super) struct Shared<T>(pub *mut T);
 
 // SAFETY: see the type; whoever shares it keeps the memory alive.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn at(&self, i: usize) -> *mut T {
+    pub fn at(&self, i: usize) -> *mut T {
         self.0.wrapping_add(i)
     }
 }
@@ -119,29 +122,24 @@ pub(super) fn weigh(
 
 impl Conv {
     /// Rows of the columns of a group.
-    fn depth(&self) -> usize {
+    pub(super) fn depth(&self) -> usize {
         self.few * self.geometry.taps()
     }
 
     /// Elements of the larger side before a sample's group.
-    fn large_at(&self, sample: usize, group: usize) -> usize {
+    pub(super) fn large_at(&self, sample: usize, group: usize) -> usize {
         (sample * self.groups + group) * self.few * self.geometry.volume()
     }
 
-    fn small_at(&self, sample: usize, group: usize) -> usize {
+    pub(super) fn small_at(&self, sample: usize, group: usize) -> usize {
         (sample * self.groups + group) * self.many * self.geometry.places()
     }
 
-    fn weight_at(&self, group: usize) -> usize {
+    pub(super) fn weight_at(&self, group: usize) -> usize {
         group * self.many * self.depth()
     }
 
-    /// One channel by a few kernels: products would be too thin.
-    fn alone(&self) -> bool {
-        self.few == 1 && self.many <= 4 && !self.geometry.is_pointwise()
-    }
-
-    fn forward<T: Gemm>(
+    fn forward<T: Gemm + Lanes>(
         &self,
         ctx: &Context,
         large: &Tensor,
@@ -157,26 +155,9 @@ impl Conv {
         if self.samples * self.groups * self.many * places == 0 {
             return Ok(());
         }
-        if self.alone() {
-            let planes = self.samples * self.groups * self.many;
-            let cost = 0.15 * (places * depth) as f64 + 50.0;
-            ctx.for_ranges(planes as i64, cost, &|start, end| {
-                for plane in start as usize..end as usize {
-                    let channel = plane % (self.groups * self.many);
-                    let alone = Alone {
-                        geometry,
-                        large: x.at(plane / self.many * geometry.volume()),
-                        small: y.at(plane * places),
-                        kernel: w.at(channel * depth).cast_const(),
-                    };
-                    // SAFETY: dense tensors of these sizes; each plane is one task's.
-                    unsafe {
-                        let b = if bias.0.is_null() { T::ZERO } else { *bias.at(channel) };
-                        alone.forward(arch, b);
-                    }
-                }
-            });
-            return Ok(());
+        if let Some(plan) = self.plan() {
+            let (w, bias) = (w.0, bias.0.cast_const());
+            return self.forward_directly(ctx, &plan, x.0, w, bias, y.0);
         }
         // Tiles of positions: of each sample where columns are the input itself, else of all.
         let direct = geometry.is_pointwise();
@@ -274,7 +255,7 @@ impl Conv {
         (self.few.div_ceil(chunks), width, chunks)
     }
 
-    fn spread<T: Gemm>(
+    fn spread<T: Gemm + Lanes>(
         &self,
         ctx: &Context,
         small: &Tensor,
@@ -291,15 +272,16 @@ impl Conv {
         if self.samples * self.groups * self.few * volume == 0 {
             return Ok(());
         }
+        if let Some(plan) = self.plan() {
+            return self.spread_directly(ctx, &plan, y.0, w.0, bias.0.cast_const(), x.0);
+        }
         let (channels, width, chunks) = self.chunks(size);
-        let alone = self.alone();
         let direct = geometry.is_pointwise();
-        let held = if alone || direct { 0 } else { channels * taps * width * size };
+        let held = if direct { 0 } else { channels * taps * width * size };
         let tasks = (self.samples * self.groups * chunks) as i64;
         let scratch = Scratch::new(ctx, held, tasks)?;
         let work = (size * self.many * channels * taps * places) as f64;
-        let cost = 50.0 + if alone { 0.04 * work } else { 0.004 * work };
-        ctx.for_ranges(tasks, cost, &|start, end| {
+        ctx.for_ranges(tasks, 50.0 + 0.004 * work, &|start, end| {
             scratch.with(|held| {
                 let columns = held.cast::<T>();
                 for task in start as usize..end as usize {
@@ -320,18 +302,6 @@ impl Conv {
                             };
                             let plane = to.wrapping_add(c * volume);
                             std::slice::from_raw_parts_mut(plane, volume).fill(value);
-                        }
-                        if alone {
-                            for k in 0..self.many {
-                                let alone = Alone {
-                                    geometry,
-                                    large: to,
-                                    small: from.wrapping_add(k * places),
-                                    kernel: kernel.wrapping_add(k * depth).cast_const(),
-                                };
-                                alone.spread(arch);
-                            }
-                            continue;
                         }
                         let kernel = mat(kernel.cast_const(), 1, depth);
                         if direct {
@@ -358,7 +328,7 @@ impl Conv {
         Ok(())
     }
 
-    fn weigh<T: Gemm>(
+    fn weigh<T: Gemm + Lanes>(
         &self,
         ctx: &Context,
         large: &Tensor,
@@ -366,16 +336,70 @@ impl Conv {
         weight: &Tensor,
     ) -> Result<()> {
         let (x, y) = (Shared(ptr::<T>(large)), Shared(ptr::<T>(small)));
+        if let Some(plan) = self.plan() {
+            return self.weigh_directly(ctx, &plan, x.0, y.0, weight);
+        }
         let (geometry, arch) = (self.geometry, ctx.arch());
         let places = geometry.places();
         let (taps, depth, size) = (geometry.taps(), self.depth(), size_of::<T>());
-        let elements = self.groups * self.many * depth;
+        let (channels, width, chunks) = self.chunks(size);
+        let direct = geometry.is_pointwise();
+        let held = if direct { 0 } else { channels * taps * width * size };
+        let work = (size * self.many * channels * taps * places) as f64;
+        self.add_samples(ctx, weight, chunks, held, 0.004 * work, &|part: Sum<T>, held| {
+            let columns = held.cast::<T>();
+            let (chunk, group) = (part.task % chunks, part.task / chunks);
+            let first = chunk * channels;
+            let count = channels.min(self.few.saturating_sub(first));
+            let rows = count * taps;
+            let to = part.kernel.wrapping_add(self.weight_at(group) + first * taps);
+            let out = mat(to.cast_const(), depth, 1);
+            // SAFETY: dense tensors of these sizes; each part of a sum is one task's, and so is the
+            // scratch.
+            unsafe {
+                for k in 0..self.many {
+                    let row = to.wrapping_add(k * depth);
+                    std::slice::from_raw_parts_mut(row, rows).fill(T::ZERO);
+                }
+                for sample in part.samples {
+                    let x = x.at(self.large_at(sample, group) + first * geometry.volume());
+                    let y = y.at(self.small_at(sample, group));
+                    let mut start = 0;
+                    while start < places {
+                        let n = width.min(places - start);
+                        let a = mat(y.wrapping_add(start).cast_const(), places, 1);
+                        let b = if direct {
+                            mat(x.wrapping_add(start).cast_const(), 1, places)
+                        } else {
+                            let channels = count;
+                            let part = Columns { geometry, channels, start, n, columns, ld: n };
+                            part.gather(arch, x.cast_const());
+                            mat(columns.cast_const(), 1, n)
+                        };
+                        product((self.many, rows, n), a, b, out, true);
+                        start += n;
+                    }
+                }
+            }
+        })
+    }
+
+    /// The kernel's gradient as `chunks` tasks a group, each a sum over samples. Few tasks are cut by
+    /// samples too, each with a sum of its own; these are added up in order.
+    pub(super) fn add_samples<T: Number>(
+        &self,
+        ctx: &Context,
+        weight: &Tensor,
+        chunks: usize,
+        held: usize,
+        cost: f64,
+        f: &(dyn Fn(Sum<T>, *mut u8) + Sync),
+    ) -> Result<()> {
+        let elements = self.groups * self.many * self.depth();
         if elements == 0 {
             return Ok(());
         }
-        let (channels, width, chunks) = self.chunks(size);
-        // Few tasks are cut by samples too, each with a sum of its own, added up in order.
-        let direct = geometry.is_pointwise();
+        let size = size_of::<T>();
         let tasks = self.groups * chunks;
         let wanted =
             if tasks < 8 && elements * size <= 2 << 20 { 8usize.div_ceil(tasks) } else { 1 };
@@ -389,51 +413,15 @@ impl Conv {
             Some(storage) => Shared(storage.ptr().cast::<T>()),
             None => Shared(ptr::<T>(weight)),
         };
-        let held = if direct { 0 } else { channels * taps * width * size };
-        let tasks = (tasks * splits) as i64;
-        let scratch = Scratch::new(ctx, held, tasks)?;
-        let samples = self.samples.div_ceil(splits);
-        let work = (size * self.many * channels * taps * places * samples) as f64;
-        ctx.for_ranges(tasks, 50.0 + 0.004 * work, &|start, end| {
+        let all = (tasks * splits) as i64;
+        let scratch = Scratch::new(ctx, held, all)?;
+        let cost = 50.0 + cost * self.samples.div_ceil(splits) as f64;
+        ctx.for_ranges(all, cost, &|start, end| {
             scratch.with(|held| {
-                let columns = held.cast::<T>();
-                for task in start as usize..end as usize {
-                    let (split, chunk) = (task % splits, task / splits % chunks);
-                    let group = task / splits / chunks;
-                    let first = chunk * channels;
-                    let count = channels.min(self.few.saturating_sub(first));
-                    let rows = count * taps;
-                    let to = sums.at(split * elements + self.weight_at(group) + first * taps);
-                    let out = mat(to.cast_const(), depth, 1);
-                    let (from, end) = part(self.samples, splits, split, 1);
-                    // SAFETY: dense tensors of these sizes; each part of a sum is one task's,
-                    // and so is the scratch.
-                    unsafe {
-                        for k in 0..self.many {
-                            let row = to.wrapping_add(k * depth);
-                            std::slice::from_raw_parts_mut(row, rows).fill(T::ZERO);
-                        }
-                        for sample in from..end {
-                            let x = x.at(self.large_at(sample, group) + first * geometry.volume());
-                            let y = y.at(self.small_at(sample, group));
-                            let mut start = 0;
-                            while start < places {
-                                let n = width.min(places - start);
-                                let a = mat(y.wrapping_add(start).cast_const(), places, 1);
-                                let b = if direct {
-                                    mat(x.wrapping_add(start).cast_const(), 1, places)
-                                } else {
-                                    let channels = count;
-                                    let part =
-                                        Columns { geometry, channels, start, n, columns, ld: n };
-                                    part.gather(arch, x.cast_const());
-                                    mat(columns.cast_const(), 1, n)
-                                };
-                                product((self.many, rows, n), a, b, out, true);
-                                start += n;
-                            }
-                        }
-                    }
+                for i in start as usize..end as usize {
+                    let (split, task) = (i % splits, i / splits);
+                    let (from, to) = part(self.samples, splits, split, 1);
+                    f(Sum { task, samples: from..to, kernel: sums.at(split * elements) }, held);
                 }
             });
         });
@@ -447,6 +435,13 @@ impl Conv {
         }
         Ok(())
     }
+}
+
+/// A task of [`Conv::add_samples`]: its number, its samples, and where the kernel's sums lie.
+pub(super) struct Sum<T> {
+    pub task: usize,
+    pub samples: Range<usize>,
+    pub kernel: *mut T,
 }
 
 /// Sums of `splits` runs of `elements` elements, for those from `start` to `end`.

@@ -16,7 +16,7 @@ use wick_dense::Dense;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::storage::Storage;
+use crate::ops::scratch::Room;
 use crate::tensor::Tensor;
 
 /// The two types that decompositions are computed in.
@@ -271,9 +271,12 @@ impl Batch {
     ) -> Result<()> {
         let first: Mutex<Option<(i64, Fault)>> = Mutex::new(None);
         let run = |start: i64, end: i64| -> std::result::Result<(), (i64, Fault)> {
-            let mut room = Room::new(ctx, scratch).map_err(|e| (start, Fault::Other(e)))?;
+            // More than can be is refused as any other size that is not there.
+            let bytes = scratch.unaligned_bytes_required().min(isize::MAX as usize / 2);
+            let room = Room::<MaybeUninit<u8>>::new(ctx, bytes);
+            let mut room = room.map_err(|e| (start, Fault::Other(e)))?;
             for i in start..end {
-                f(i, room.stack()).map_err(|fault| (i, fault))?;
+                f(i, MemStack::new(room.slice())).map_err(|fault| (i, fault))?;
             }
             Ok(())
         };
@@ -311,27 +314,6 @@ fn index_of(mut i: i64, shape: &[i64]) -> Vec<i64> {
         i /= size;
     }
     index
-}
-
-/// The scratch of one task, from the runtime's allocator.
-struct Room {
-    storage: Storage,
-}
-
-impl Room {
-    fn new(ctx: &Context, request: StackReq) -> Result<Room> {
-        // More than can be is refused as any other size that is not there.
-        let bytes = request.unaligned_bytes_required().min(isize::MAX as usize / 2);
-        Ok(Room { storage: Storage::allocate(ctx.allocator(), bytes)? })
-    }
-
-    fn stack(&mut self) -> &mut MemStack {
-        let bytes = self.storage.bytes();
-        let ptr = if bytes == 0 { std::ptr::dangling_mut() } else { self.storage.ptr() };
-        // SAFETY: the storage's bytes, which nobody else has; the stack borrows them.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(ptr.cast::<MaybeUninit<u8>>(), bytes) };
-        MemStack::new(bytes)
-    }
 }
 
 /// Columns as far apart as a decomposition likes them: apart from multiples of the page size, where

@@ -7,20 +7,17 @@ use wick_core::kernels::reduce::ReduceOp;
 use wick_core::layout::{dim_mask, wrap_dim};
 use wick_core::ops::{BinaryOp, UnaryOp};
 
-use super::{Coo, Sums, no_result};
+use super::{Coo, Sums};
 use crate::context::Context;
 use crate::error::{Error, Operand, Result};
 use crate::ops::array::contiguous;
+use crate::ops::backward::made;
 use crate::ops::elementwise::{self, Out, copy};
 use crate::ops::index::{longs, longs_mut};
 use crate::ops::join::cat;
 use crate::ops::promote::{Arg, check_out, result_type};
 use crate::ops::reduce::{Over, reduce};
 use crate::tensor::Tensor;
-
-fn made(result: Result<Option<Tensor>>) -> Result<Tensor> {
-    result?.ok_or_else(no_result)
-}
 
 impl Coo {
     /// Another function of the values; where their type changes, of the summed ones.

@@ -415,6 +415,11 @@ public final class Native {
   public static native void tensorsFromFile(
       String path, long offset, long length, long[] parts, long[] results);
 
+  public static native long fromNpy(String path);
+
+  /** A long[] of tensors, a String[] of their names, and a String[] of keys and values. */
+  public static native Object[] fromSafetensors(String path);
+
   public static native void meshgrid(long[] vectors, boolean xy, long[] results);
   public static native long diff(long a, long n, long dim, long before, long after);
 

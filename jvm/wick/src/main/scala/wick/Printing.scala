@@ -28,7 +28,8 @@ private[wick] object Printing {
       val coalesced = t.isCoalesced
       val raw = new Array[Long](2)
       Native.sparseParts(t.handle, raw)
-      val Array(indices, values) = STen.ownAll(raw)
+      val parts = STen.ownAll(raw)
+      val (indices, values) = (parts(0), parts(1))
       val pad = " " * Prefix.length
       val order = if (coalesced) "" else ", uncoalesced"
       s"STen(sparse,\n${pad}indices = ${elements(indices, 10)},\n" +

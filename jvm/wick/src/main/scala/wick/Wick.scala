@@ -1,5 +1,8 @@
 package wick
 
+import java.lang.management.ManagementFactory
+import javax.management.{InstanceAlreadyExistsException, ObjectName, StandardMBean}
+
 /** What the native side holds.
   *
   * @param liveBytes
@@ -58,6 +61,12 @@ object Wick {
   /** Sets the cap; what would pass it is an [[OutOfNativeMemoryError]]. */
   def memoryCap_=(bytes: Long): Unit = Native.setCap(bytes)
 
+  /** Registers [[memory]] as a bean with the JVM's management server, under the name that it returns:
+    * `io.wick:type=Memory`, with the class loader's number where another copy of the library took that
+    * first. Later calls change nothing.
+    */
+  def publishMemory(): ObjectName = MemoryBean.publish()
+
   /** How many threads an operation may use. */
   def threads: Int = Native.threads()
 
@@ -80,4 +89,35 @@ object Wick {
 
   /** The live tensors that were made while tracing was on, oldest first. */
   def liveTensors: Seq[LiveTensor] = Tracing.tensors
+}
+
+/** [[Wick.memory]] as a bean. */
+private object MemoryBean extends NativeMemoryMXBean {
+  private var published: ObjectName = null
+
+  def publish(): ObjectName = synchronized {
+    if (published == null) {
+      val name = "io.wick:type=Memory"
+      val own = name + ",loader=" + Integer.toHexString(System.identityHashCode(getClass.getClassLoader))
+      published =
+        try register(name)
+        catch { case _: InstanceAlreadyExistsException => register(own) }
+    }
+    published
+  }
+
+  private def register(name: String): ObjectName = {
+    val bean = new StandardMBean(this, classOf[NativeMemoryMXBean], true)
+    ManagementFactory.getPlatformMBeanServer.registerMBean(bean, new ObjectName(name)).getObjectName
+  }
+
+  def getLiveBytes: Long = Wick.memory.liveBytes
+  def getPeakBytes: Long = Wick.memory.peakBytes
+  def getLiveTensors: Long = Wick.memory.liveTensors
+  def getCachedBytes: Long = Wick.memory.cachedBytes
+  def getCap: Long = Wick.memory.cap
+  def getMade: Long = Wick.memory.made
+  def getFreed: Long = Wick.memory.freed
+  def resetPeak(): Unit = Wick.resetPeak()
+  def trim(): Unit = Wick.trim()
 }

@@ -60,6 +60,39 @@ class FileSuite extends munit.FunSuite {
     }
   }
 
+  test("LP-18: a file that shrinks while it is read is an error or was read whole") {
+    val path = Files.createTempFile("wick", ".bin")
+    val length = 48L << 20
+    val handle = new RandomAccessFile(path.toFile, "rw")
+    @volatile var ended = false
+    val cutting = new Thread(() =>
+      while (!ended) {
+        handle.setLength(length)
+        Thread.`yield`()
+        handle.setLength(page.toLong)
+      }
+    )
+    val before = Wick.memory
+    try {
+      cutting.start()
+      val messages = (1 to 40).flatMap { _ =>
+        try Scope.root { implicit scope =>
+            val t = STen.fromFile(path.toString, 0, length, 4, pin = false)
+            assertEquals(t.sum.toLongArray.toSeq, Seq(0L))
+            None
+          }
+        catch { case e: FormatException => Some(e.getMessage) }
+      }
+      assert(messages.forall(m => m.contains("shortened") || m.contains("of a file of")), messages)
+    } finally {
+      ended = true
+      cutting.join()
+      handle.close()
+      Files.delete(path)
+    }
+    assertEquals(Wick.memory.liveBytes, before.liveBytes)
+  }
+
   file.test("LP-18, BR-207, BR-209: offsets and lengths are checked before anything is read") { path =>
     Scope.root { implicit scope =>
       def refused(offset: Long, length: Long, dtype: Byte = 7, parts: List[(Byte, Long, Long)] = Nil): String = {

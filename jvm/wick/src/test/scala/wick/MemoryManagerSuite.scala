@@ -19,7 +19,7 @@ class MemoryManagerSuite extends CleanSuite {
   test("AC-42, AC-43, AC-44: intermediates that never meet share a block") {
     clean { implicit scope =>
       val memory = new MemoryManager(Pipeline.Blobs)
-      val (group, Seq(a, b, c)) = three(memory)
+      val (group, Seq(a, b, c)) = three(memory): @unchecked
       memory.populate()
       assertEquals(
         memory.blocks,
@@ -102,7 +102,7 @@ class MemoryManagerSuite extends CleanSuite {
   test("AC-52: as many runs at once as there are pools") {
     clean { implicit scope =>
       val memory = new MemoryManager()
-      val (group, Seq(a, _, _)) = three(memory)
+      val (group, Seq(a, _, _)) = three(memory): @unchecked
       memory.populate(2)
       val (both, threads) = (new CountDownLatch(2), Executors.newFixedThreadPool(2))
       try {
@@ -125,7 +125,7 @@ class MemoryManagerSuite extends CleanSuite {
   test("Interaction 1: a view of a leased tensor throws after the lease, whichever scope has it") {
     clean { implicit scope =>
       val memory = new MemoryManager()
-      val (group, Seq(_, b, _)) = three(memory)
+      val (group, Seq(_, b, _)) = three(memory): @unchecked
       memory.populate()
       var slice: STen = null
       group.acquired { lease =>

@@ -63,6 +63,23 @@ class MemorySuite extends munit.FunSuite {
     }
   }
 
+  test("the same gauges are a bean of the management server") {
+    val server = java.lang.management.ManagementFactory.getPlatformMBeanServer
+    val name = Wick.publishMemory()
+    assertEquals(Wick.publishMemory(), name)
+    def gauge(attribute: String): Long = server.getAttribute(name, attribute).asInstanceOf[Long]
+    Scope.root { implicit scope =>
+      val t = STen.zeros(List(1L << 17), STenOptions.d)
+      assertEquals((gauge("LiveBytes"), gauge("LiveTensors")), (Wick.memory.liveBytes, Wick.memory.liveTensors))
+      assert(gauge("LiveBytes") >= t.numBytes && gauge("PeakBytes") >= gauge("LiveBytes"))
+      assertEquals(gauge("Cap"), Wick.memoryCap)
+      assertEquals(gauge("Made") - gauge("Freed"), gauge("LiveTensors"))
+    }
+    server.invoke(name, "trim", null, null)
+    server.invoke(name, "resetPeak", null, null)
+    assertEquals(gauge("PeakBytes"), Wick.memory.liveBytes)
+  }
+
   test("BR-212: reading a tensor again and again leaves nothing") {
     Scope.root { implicit scope =>
       val t = full(DType.F64, List(75000), 1)

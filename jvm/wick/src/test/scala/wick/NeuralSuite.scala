@@ -267,6 +267,12 @@ class NeuralSuite extends CleanSuite {
         STen.scaled_dot_product_attention_backward(ones(1, 2, 1), q, k, v, out, log, None, true)
       check(dv, List(1, 2, 1), 1.5, 0.5)
       assertEquals((dq.shape, dk.shape), (q.shape, k.shape))
+      val (_, _, _, db) =
+        STen.scaled_dot_product_attention_backward_with_bias(ones(1, 2, 1), q, k, v, out, log, floats(2)(0, 0), true)
+      check(db, List(2), -0.5, 0.5)
+      intercept[DTypeException](
+        STen.scaled_dot_product_attention_backward_with_bias(ones(1, 2, 1), q, k, v, out, log, mask)
+      )
       intercept[ShapeException](STen.scaled_dot_product_attention(q, ones(1, 2, 3), v))
       intercept[ShapeException](STen.scaled_dot_product_attention(q, k, v, Some(ones(3, 2))))
     }

@@ -299,14 +299,14 @@ class PipelineSuite extends CleanSuite {
     case s: Iterable[_] =>
       val all = s.toList.map(parts)
       (all.flatMap(_._1), all.map(_._2))
-    case p: Product =>
+    case v @ (_: Device | _: DType | _: STenOptions) => (Nil, v.toString)
+    case p: Product                                  =>
       val all = p.productIterator.toList.map(parts)
       (all.flatMap(_._1), all.map(_._2))
-    case d: Double                                   => (Nil, d.toString)
-    case f: Float                                    => (Nil, f.toString)
-    case v @ (_: Number | _: Boolean | _: String)    => (Nil, v)
-    case v @ (_: Device | _: DType | _: STenOptions) => (Nil, v.toString)
-    case _                                           => (Nil, ())
+    case d: Double                                => (Nil, d.toString)
+    case f: Float                                 => (Nil, f.toString)
+    case v @ (_: Number | _: Boolean | _: String) => (Nil, v)
+    case _                                        => (Nil, ())
   }
 
   private def contents(t: STen): Any =

@@ -194,6 +194,47 @@ class SparseSuite extends munit.FunSuite {
     }
   }
 
+  test("zeros and empty of sparse options have no elements") {
+    for (dtype <- DType.values) clean { implicit scope =>
+      val options = STenOptions(dtype, CPU, Layout.Sparse)
+      for (t <- List(STen.zeros(List(2, 3), options), STen.empty(List(2, 3), options))) {
+        assertEquals((t.options, t.nnz, t.isCoalesced, t.sparseDim), (options, 0L, true, 2))
+        checkSparse(t, List(2, 3), List.fill(6)(0.0): _*)
+        checkSparse(t + example(dtype), List(2, 3), values(example(dtype).toDense): _*)
+      }
+      assertEquals(STen.zeros(Nil, options).shape, Nil)
+      assertEquals(STen.zeros(List(1L << 31, 1L << 31), options).nnz, 0L)
+    }
+    val options = STenOptions(DType.F32, CPU, Layout.Sparse)
+    refused[ShapeException]()(implicit s => STen.zeros(List(-1), options))
+    refused[DTypeException]("strided")(implicit s => STen.ones(List(2), options))
+  }
+
+  test("equalDeep compares elements, those that are not there too") {
+    clean { implicit scope =>
+      val s = example()
+      assert(s.equalDeep(s.coalesce) && s.equalDeep(s.toDense) && s.toDense.equalDeep(s))
+      assert(!s.equalDeep(s * 2.0) && !s.equalDeep(s.t) && !(s.toDense * 2.0).equalDeep(s))
+      // Zeros that are there, in another order, and a NaN.
+      val padded = STen.sparse_coo(at(Seq(1, 1, 0, 0), Seq(2, 1, 2, 0)), doubles(7, 0, 3, 0), List(2, 3))
+      assert(!s.equalDeep(padded))
+      val four = STen.sparse_coo(at(Seq(1), Seq(0)), doubles(4), List(2, 3))
+      assert(s.equalDeep(padded + four) && (padded + four).equalDeep(s))
+      val nan = STen.sparse_coo(at(Seq(0)), doubles(Double.NaN), List(1))
+      assert(!nan.equalDeep(nan))
+      val inf = STen.sparse_coo(at(Seq(0)), doubles(Double.PositiveInfinity), List(1))
+      assert(inf.equalDeep(inf))
+      val hybrid = STen.sparse_coo(at(Seq(0, 2)), of(DType.F64, 2, 2)(1, 0, 0, 0), List(3, 2))
+      assert(hybrid.equalDeep(of(DType.F64, 3, 2)(1, 0, 0, 0, 0, 0)))
+      val none = STen.zeros(List(3, 2), STenOptions(DType.F64, CPU, Layout.Sparse))
+      assert(none.equalDeep(hybrid.toDense.toSparse * 0.0))
+    }
+    refused[IllegalArgumentException]("equal", "f32")(implicit s => example().equalDeep(example(DType.F32)))
+    refused[IllegalArgumentException]("sparse dimensions") { implicit s =>
+      example().equalDeep(full(DType.F64, Seq(2, 3), 1).toSparse(1))
+    }
+  }
+
   test("products, transposition, sums over dimensions") {
     clean { implicit scope =>
       val s = example()

@@ -90,14 +90,29 @@ private[wick] trait AttentionFunctions {
       isCausal: Boolean = false,
       scale: Option[Double] = None
   ): (STen, STen, STen) = {
-    val three = all(
-      backward,
-      3,
-      operands(Some(gradOutput), Some(query), Some(key), Some(value), Some(out), Some(logsumexp), attnMask),
-      Array(flag(isCausal), flag(scale.nonEmpty)),
-      Array(scale.getOrElse(0.0))
-    )
-    (three(0), three(1), three(2))
+    val all = gradients(gradOutput, query, key, value, out, logsumexp, attnMask, isCausal, scale, false)
+    (all(0), all(1), all(2))
+  }
+
+  /** Gradients of attention for query, key, value and bias; the last in the bias's shape and dtype, summed
+    * over the dimensions along which it was stretched. libtorch's
+    * `_scaled_dot_product_efficient_attention_backward` with all four asked for. The slopes of all scores
+    * are held at once. A bool mask has no gradient (DTypeException).
+    */
+  def scaled_dot_product_attention_backward_with_bias[S: Sc](
+      gradOutput: STen,
+      query: STen,
+      key: STen,
+      value: STen,
+      out: STen,
+      logsumexp: STen,
+      attnBias: STen,
+      isCausal: Boolean = false,
+      scale: Option[Double] = None
+  ): (STen, STen, STen, STen) = {
+    val bias = Some(attnBias)
+    val all = gradients(gradOutput, query, key, value, out, logsumexp, bias, isCausal, scale, true)
+    (all(0), all(1), all(2), all(3))
   }
 }
 
@@ -123,4 +138,24 @@ private[wick] object AttentionFunctions {
     )
     (both(0), both(1))
   }
+
+  def gradients(
+      grad: STen,
+      query: STen,
+      key: STen,
+      value: STen,
+      out: STen,
+      log: STen,
+      bias: Option[STen],
+      causal: Boolean,
+      scale: Option[Double],
+      withBias: Boolean
+  )(implicit scope: Scope): Array[STen] =
+    all(
+      backward,
+      if (withBias) 4 else 3,
+      operands(Some(grad), Some(query), Some(key), Some(value), Some(out), Some(log), bias),
+      Array(flag(causal), flag(scale.nonEmpty), flag(withBias)),
+      Array(scale.getOrElse(0.0))
+    )
 }

@@ -211,14 +211,25 @@ private[wick] trait CreationFunctions {
   def ones[S: Sc](size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen =
     full_l(size, 1L, tensorOptions)
 
-  /** Zeros. */
+  /** Zeros. With sparse options a sparse tensor without elements, all of its dimensions sparse. */
   def zeros[S: Sc](size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen =
-    full_l(size, 0L, tensorOptions)
+    if (tensorOptions.isSparse) nothing(size, tensorOptions) else full_l(size, 0L, tensorOptions)
 
-  /** Elements of any value, to be written before they are read. */
+  private def nothing[S: Sc](size: Seq[Long], options: STenOptions): STen = {
+    val strided = options.copy(layout = Layout.Strided)
+    val indices = zeros(List(size.length.toLong, 0L), strided.copy(dtype = DType.I64))
+    try {
+      val values = zeros(List(0L), strided)
+      try STen.sparse_coo(indices, values, size, options)
+      finally values.close()
+    } finally indices.close()
+  }
+
+  /** Elements of any value, to be written before they are read. With sparse options as [[zeros]]. */
   def empty[S: Sc](size: Seq[Long], tensorOptions: STenOptions = STen.dOptions): STen = {
     val dims = size.toArray
-    if (tensorOptions.isPadded) {
+    if (tensorOptions.isSparse) nothing(size, tensorOptions)
+    else if (tensorOptions.isPadded) {
       dense("empty", tensorOptions.padding(PaddingPolicy.None))
       Padded.empty("empty", dims, tensorOptions)
     } else STen.own(Native.empty(dense("empty", tensorOptions), dims), dims)

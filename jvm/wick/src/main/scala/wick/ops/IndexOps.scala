@@ -190,7 +190,7 @@ private[wick] trait IndexOps { self: STen =>
   }
 
   /** Whether both tensors have the same shape and equal elements; NaN equals nothing, and another
-    * dtype is an error. libtorch: `equal`.
+    * dtype is an error. Either may be sparse: elements that are not there are 0. libtorch: `equal`.
     */
   def equalDeep(input2: STen): Boolean = Native.equal(self.handle, input2.handle)
 }

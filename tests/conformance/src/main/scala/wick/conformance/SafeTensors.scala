@@ -19,7 +19,7 @@ object SafeTensors {
     val header = ujson.read(new String(all.array, 8, headerLength, UTF_8)).obj
     val data = 8 + headerLength
     val tensors = header.iterator.filter(_._1 != "__metadata__").map { case (name, entry) =>
-      val Seq(from, to) = entry("data_offsets").arr.map(_.num.toInt).toSeq
+      val Seq(from, to) = entry("data_offsets").arr.map(_.num.toInt).toSeq: @unchecked
       val bytes = all.duplicate().order(ByteOrder.LITTLE_ENDIAN)
       bytes.position(data + from).limit(data + to)
       name -> Stored(
