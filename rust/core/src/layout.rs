@@ -148,7 +148,6 @@ impl Layout {
     }
 
     /// Sizes, outermost first.
-    #[inline]
     pub fn shape(&self) -> &[i64] {
         &self.sizes[..self.rank as usize]
     }
@@ -171,13 +170,11 @@ impl Layout {
     }
 
     /// Number of dimensions.
-    #[inline]
     pub fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// Number of elements.
-    #[inline]
     pub fn numel(&self) -> i64 {
         self.shape().iter().product()
     }

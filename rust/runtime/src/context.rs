@@ -9,7 +9,9 @@ use rayon::ThreadPoolBuilder;
 use wick_core::{Arch, Kernel, ThreadInfo, Window};
 
 use crate::alloc::{Allocator, machine_memory};
+use crate::error::Result;
 use crate::kernels::KernelCache;
+use crate::plan::trace;
 use crate::scheduler::{Hints, PoolScheduler, Scheduler, Strategy};
 
 /// Work below this many nanoseconds stays on the caller: waking a worker takes it tens of thousands.
@@ -259,6 +261,26 @@ impl Context {
             let part = window.split(0, id, total).dim(0);
             f(part.start, part.end);
         });
+    }
+
+    /// Runs `f(index)` for every index below `n` until one fails, each costing so many nanoseconds and
+    /// perhaps allocating: where the thread's memory is being traced, all on this thread.
+    pub fn try_each(
+        &self,
+        n: i64,
+        cost: f64,
+        f: &(dyn Fn(i64) -> Result<()> + Sync),
+    ) -> Result<()> {
+        if trace::active() {
+            return (0..n).try_for_each(f);
+        }
+        let failure = Mutex::new(Ok(()));
+        self.for_ranges(n, cost, &|start, end| {
+            if let Err(e) = (start..end).try_for_each(f) {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(e);
+            }
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `f(id, total)` for each part that the work is worth cutting into. The caller and the

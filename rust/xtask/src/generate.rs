@@ -22,6 +22,7 @@ pub fn files() -> Vec<(String, String)> {
         (format!("{OPS}/ElementwiseFunctions.scala"), unary_functions(&unary)),
         (format!("{OPS}/BinaryFunctions.scala"), binary_functions(&binary)),
         (format!("{OPS}/ElementwiseCodes.scala"), codes(&unary, &binary)),
+        (format!("{OPS}/ExprOps.scala"), expression_ops(&unary, &binary)),
     ]
 }
 
@@ -149,6 +150,32 @@ fn binary_functions(rows: &[&Row]) -> String {
             let _ = write!(
                 out,
                 "  def {name}Out(out: STen, self: STen, other: {other}): Unit =\n    binaryInto(Binary.{name}, self, other, out)\n"
+            );
+        }
+    }
+    out + "}\n"
+}
+
+fn expression_ops(unary: &[&Row], binary: &[&Row]) -> String {
+    let mut out = format!(
+        "{HEAD}\nimport ElementwiseCodes.{{Binary, Unary}}\n\n/** Methods of [[Expr]]: those of [[STen]] of the same names. */\n\
+         private[wick] trait ExprOps {{ self: Expr =>\n"
+    );
+    for row in unary {
+        let (declared, passed) = params(row);
+        let list = if declared.is_empty() { String::new() } else { format!("({declared})") };
+        let name = row.scala;
+        doc(&mut out, row, "");
+        let _ =
+            writeln!(out, "  def {name}{list}: Expr = Expr.unary(Unary.{name}, self, {passed})");
+    }
+    for row in binary {
+        let name = row.scala;
+        for other in ["Expr", "Double", "Long"] {
+            doc(&mut out, row, "");
+            let _ = writeln!(
+                out,
+                "  def {name}(other: {other}): Expr = Expr.binary(Binary.{name}, self, other)"
             );
         }
     }

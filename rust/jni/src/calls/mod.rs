@@ -8,6 +8,7 @@ mod device;
 mod elementwise;
 mod fft;
 mod file;
+mod fuse;
 mod handle;
 mod image;
 mod index;
@@ -36,6 +37,7 @@ pub const ALL: &[Methods] = &[
     elementwise::METHODS,
     fft::METHODS,
     file::METHODS,
+    fuse::METHODS,
     handle::METHODS,
     pipeline::METHODS,
     random::METHODS,

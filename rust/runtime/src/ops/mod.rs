@@ -11,6 +11,7 @@ pub mod elementwise;
 pub mod embedding;
 pub mod fft;
 pub mod file;
+pub mod fuse;
 pub mod image;
 pub mod index;
 pub mod join;

@@ -2,6 +2,7 @@
 
 use wick_core::kernels::reduce::{Combine, Plan, Reduce, ReduceOp, Whole, folds};
 use wick_core::layout::{LayoutError, dim_mask};
+use wick_core::window::{Dim, Window};
 use wick_core::{DType, Layout, MAX_RANK, View};
 
 use crate::context::Context;
@@ -54,6 +55,63 @@ pub fn reduce(
     let (input, elements) = prepare(ctx, op, a, dtype)?;
     run(ctx, op, &input, elements, &shapes, results, correction)?;
     Ok(fresh.then_some(target))
+}
+
+/// Elements up to which a reduction is done in one go.
+pub(crate) const WHOLE: i64 = Plan::WHOLE;
+
+/// Writes the elements from a place on into a row of them.
+pub(crate) type Make<'a> = dyn Fn(i64, &Tensor) -> Result<()> + Sync + 'a;
+
+/// Reduces `n` elements that are made piece by piece, with the bits that they would give if they
+/// lay in one row.
+pub(crate) fn reduce_made(
+    ctx: &Context,
+    op: ReduceOp,
+    dtype: DType,
+    n: i64,
+    make: &Make,
+) -> Result<Tensor> {
+    let name = op.name();
+    let row = Tensor::empty(ctx, name, dtype, &[])?.broadcast_to(name, &[n])?;
+    let target = Tensor::empty(ctx, name, result_type(op, &row, None)?, &[])?;
+    let fail = |e| Error::layout(name, &row, e);
+    let layout = Layout::contiguous(&[n]).map_err(fail)?;
+    let (compute, one) = (folds::compute(op, dtype), Layout::contiguous(&[1]).map_err(fail)?);
+    let plan = Plan::new(&layout, 1, [&one, &one], dtype == compute, op.is_ordered());
+    let plan = plan.map_err(fail)?;
+    let bytes = plan.states() as usize * Reduce::state_size(op, compute);
+    let mut states = vec![0u64; bytes.div_ceil(8)];
+    let all = Reduce {
+        arch: ctx.arch(),
+        op,
+        compute,
+        correction: 0.0,
+        plan: &plan,
+        input: View { layout, ..row.view() },
+        outs: [Some(target.with_layout(name, Ok(one))?.view_mut()), None],
+        states: states.as_mut_ptr().cast(),
+        cost: cost(op, compute),
+    };
+    let piece = |index: i64| -> Result<()> {
+        let (start, rows) = plan.piece(index);
+        let part = Tensor::empty(ctx, name, dtype, &[rows])?;
+        make(start, &part)?;
+        let made = part.view();
+        // Its elements stand where they would in the whole row, and no others are read.
+        let ptr = made.ptr.wrapping_sub(start as usize * dtype.size());
+        let all: &Reduce = &all;
+        let kernel = Reduce { input: View { ptr, ..all.input }, ..*all };
+        let window =
+            Window::flat(plan.pieces()).with(0, Dim { start: index, end: index + 1, step: 1 });
+        ctx.run_part(&kernel, &window);
+        Ok(())
+    };
+    ctx.try_each(plan.pieces(), plan.piece(0).1 as f64, &piece)?;
+    if plan.states() > 0 {
+        ctx.run(&Combine(&all));
+    }
+    Ok(target)
 }
 
 /// Reduces to two tensors: value and place, or variance and mean.

@@ -164,6 +164,17 @@ impl Plan {
         if self.pieces > 1 { self.pieces * self.outputs } else { 0 }
     }
 
+    /// Pieces of each output.
+    pub fn pieces(&self) -> i64 {
+        self.pieces
+    }
+
+    /// Where a piece begins among the elements of an output, and how many it has.
+    pub fn piece(&self, index: i64) -> (i64, i64) {
+        let start = index * self.piece;
+        (start, (self.count - start).min(self.piece))
+    }
+
     pub(super) fn tiles(&self) -> i64 {
         (self.outputs + self.tile - 1) / self.tile
     }

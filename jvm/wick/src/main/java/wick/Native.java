@@ -235,6 +235,14 @@ public final class Native {
 
   /** where addcmul addcdiv lerp clamp: a missing operand (clamp's bounds) is 0; kind, bits: value or weight. */
   public static native long ternary(int op, long a, long b, long c, int kind, long bits, long out);
+
+  /**
+   * An elementwise expression of operands that broadcast. Its steps, each: kind (0 unary, 1 binary, 2
+   * ternary), code, operands (each 0 and a place among the operands, 1 and a step, or 2 + a scalar's kind
+   * and its bits), and three doubles' bits for unary, a scalar's kind and bits for ternary. {@code finish}:
+   * a reduction of the last step's result over all elements, or -1.
+   */
+  public static native long fuse(long[] expression, long[] operands, int finish, long out);
   public static native long cast(long a, int dtype);
 
   /** dst takes src's values, cast and broadcast. */

@@ -273,6 +273,7 @@ object STen
     with RandomFunctions
     with ElementwiseFunctions
     with BinaryFunctions
+    with FuseFunctions
     with ArithmeticFunctions
     with ReduceFunctions
     with ShapeFunctions

@@ -32,6 +32,18 @@ package object wick {
 
     /** `number / t`, element by element. */
     def /[S: Sc](t: STen): STen = LeftOps.float(Binary.div, number, t)
+
+    /** `number + e`, element by element. */
+    def +(e: Expr): Expr = Expr.binary(Binary.add, number, e)
+
+    /** `number - e`, element by element. */
+    def -(e: Expr): Expr = Expr.binary(Binary.sub, number, e)
+
+    /** `number * e`, element by element. */
+    def *(e: Expr): Expr = Expr.binary(Binary.mul, number, e)
+
+    /** `number / e`, element by element. */
+    def /(e: Expr): Expr = Expr.binary(Binary.div, number, e)
   }
 
   /** A float on the left of a tensor. */
@@ -48,6 +60,18 @@ package object wick {
 
     /** `number / t`, element by element. */
     def /[S: Sc](t: STen): STen = LeftOps.float(Binary.div, number.toDouble, t)
+
+    /** `number + e`, element by element. */
+    def +(e: Expr): Expr = Expr.binary(Binary.add, number.toDouble, e)
+
+    /** `number - e`, element by element. */
+    def -(e: Expr): Expr = Expr.binary(Binary.sub, number.toDouble, e)
+
+    /** `number * e`, element by element. */
+    def *(e: Expr): Expr = Expr.binary(Binary.mul, number.toDouble, e)
+
+    /** `number / e`, element by element. */
+    def /(e: Expr): Expr = Expr.binary(Binary.div, number.toDouble, e)
   }
 
   /** A long on the left of a tensor; integer tensors stay integer. */
@@ -64,6 +88,18 @@ package object wick {
 
     /** `number / t`, element by element. */
     def /[S: Sc](t: STen): STen = LeftOps.int(Binary.div, number, t)
+
+    /** `number + e`, element by element. */
+    def +(e: Expr): Expr = Expr.binary(Binary.add, number, e)
+
+    /** `number - e`, element by element. */
+    def -(e: Expr): Expr = Expr.binary(Binary.sub, number, e)
+
+    /** `number * e`, element by element. */
+    def *(e: Expr): Expr = Expr.binary(Binary.mul, number, e)
+
+    /** `number / e`, element by element. */
+    def /(e: Expr): Expr = Expr.binary(Binary.div, number, e)
   }
 
   /** An int on the left of a tensor; integer tensors stay integer. */
@@ -80,6 +116,18 @@ package object wick {
 
     /** `number / t`, element by element. */
     def /[S: Sc](t: STen): STen = LeftOps.int(Binary.div, number.toLong, t)
+
+    /** `number + e`, element by element. */
+    def +(e: Expr): Expr = Expr.binary(Binary.add, number.toLong, e)
+
+    /** `number - e`, element by element. */
+    def -(e: Expr): Expr = Expr.binary(Binary.sub, number.toLong, e)
+
+    /** `number * e`, element by element. */
+    def *(e: Expr): Expr = Expr.binary(Binary.mul, number.toLong, e)
+
+    /** `number / e`, element by element. */
+    def /(e: Expr): Expr = Expr.binary(Binary.div, number.toLong, e)
   }
 
   /** Matrices of other libraries, and arrays of rows, as operands of a tensor; see [[MatrixLike]]. */

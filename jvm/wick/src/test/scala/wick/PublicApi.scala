@@ -47,6 +47,7 @@ object PublicApi {
       scope: Scope
   ): Array[AnyRef] =
     method.getParameterTypes.zip(method.getGenericParameterTypes).map[AnyRef] {
+      case (c, g) if g.toString.contains("wick.Expr")     => expression(c)
       case (c, _) if c == classOf[Scope]                  => scope
       case (c, _) if c == classOf[STen]                   => tensor
       case (c, _) if c == classOf[Long]                   => Long.box(0)
@@ -88,6 +89,19 @@ object PublicApi {
       case (c, _) if c == classOf[Format] => Format.U8
       case _                              => null
     }
+
+  /** The exponential of the first operand, as a function of so many. */
+  private def expression(function: Class[_]): AnyRef = {
+    def exp(first: Any): Expr = first match {
+      case x: Expr => x.exp
+      case all     => all.asInstanceOf[Seq[Expr]].head.exp
+    }
+    if (function == classOf[_ => _]) (a: Any) => exp(a)
+    else if (function == classOf[(_, _) => _]) (a: Any, _: Any) => exp(a)
+    else if (function == classOf[(_, _, _) => _]) (a: Any, _: Any, _: Any) => exp(a)
+    else if (function == classOf[(_, _, _, _) => _]) (a: Any, _: Any, _: Any, _: Any) => exp(a)
+    else (a: Any, _: Any, _: Any, _: Any, _: Any) => exp(a)
+  }
 
   /** A file that methods may write. */
   private val scratch: java.nio.file.Path = {
