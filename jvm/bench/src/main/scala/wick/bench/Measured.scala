@@ -4,17 +4,21 @@ import java.util.concurrent.TimeUnit
 
 import org.openjdk.jmh.annotations._
 
-/** The one JMH benchmark: runs whichever work its parameter names, in a JVM of its own. */
+/** The one JMH benchmark: runs whichever work its parameters name. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 class Measured {
 
-  @Param(Array("")) var work: String = _
+  @Param(Array("wick")) var peer: String = _
+  @Param(Array("0")) var row: Int = _
+  @Param(Array("1")) var threads: Int = _
 
-  private var body: Work = _
+  private var work: Work = _
 
-  @Setup def setup(): Unit = body = Work.of(work)
+  @Setup def setup(): Unit = work = Work(peer, Families.rows(row), threads)
 
-  @Benchmark def run(): Any = body.run()
+  @TearDown def close(): Unit = work.close()
+
+  @Benchmark def run(): Any = work.run()
 }

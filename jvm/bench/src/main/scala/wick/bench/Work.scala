@@ -1,58 +1,65 @@
 package wick.bench
 
-import java.util.Random
+import ai.djl.Device
+import ai.djl.ndarray.types.{DataType, Shape}
+import ai.djl.ndarray.{NDArray, NDManager}
+import ai.djl.pytorch.jni.JniUtils
+import wick.{DType, STen, Scope, Wick}
 
 /** What is measured: makes a fresh result and frees it. */
-trait Work {
-  def run(): Any
+final class Work(body: () => Any, release: () => Unit) {
+  def run(): Any = body()
+  def close(): Unit = release()
 }
 
-/** Makes works; called in the JVM that measures. */
-trait Peer {
-  def apply(op: String, n: Int): Work
-}
-
+/** Makes works; called in the thread that measures. */
 object Work {
 
-  /** How many tensors `cat` joins. */
-  val Joined = 100
-
-  /** Channels of images and of kernels. */
-  val Channels = 64
-
-  /** A batch of images. */
-  def images(n: Int): Seq[Long] = Seq(n.toLong, Channels.toLong, 28L, 28L)
-
-  /** Kernels for [[images]]. */
-  def kernel(size: Long): Seq[Long] = Seq(Channels.toLong, Channels.toLong, size, size)
-
-  /** Queries, keys or values of 8 heads. */
-  def heads(n: Int): Seq[Long] = Seq(8L, n.toLong, 64L)
-
-  /** A work from "peer op n threads". */
-  def of(text: String): Work = text.split(' ') match {
-    case Array("wick", op, n, threads) =>
-      wick.Wick.threads = threads.toInt
-      WickPeer(op, n.toInt)
-    case Array("djl", op, n, threads) =>
-      // Read when the engine loads, which is at its first use.
-      System.setProperty("ai.djl.pytorch.num_threads", threads)
-      DjlPeer(op, n.toInt)
-    case Array("loop", op, n, _) => LoopPeer(op, n.toInt)
-    case _                       => throw new IllegalArgumentException(text)
+  def apply(peer: String, row: Row, threads: Int): Work = (peer: @unchecked) match {
+    case "wick" => byWick(row, threads)
+    case "djl"  => byDjl(row, threads)
+    case "loop" => new Work(row.loopBody.get(row.operands.zipWithIndex.map { case (o, i) => o.array(i) }), () => ())
   }
 
-  /** Numbers in [0.1, 1.1), the same for the same seed. */
-  def numbers(n: Int, seed: Int): Array[Float] = {
-    val random = new Random(seed.toLong)
-    Array.fill(n)(0.1f + random.nextFloat())
+  private def byWick(row: Row, threads: Int): Work = {
+    Wick.threads = threads
+    implicit val scope: Scope = Scope.free
+    val operands = row.operands.zipWithIndex.map { case (operand, seed) =>
+      val made = (operand.array(seed): @unchecked) match {
+        case a: Array[Float]   => STen.fromFloatArray(a, operand.shape)
+        case a: Array[Long]    => STen.fromLongArray(a, operand.shape)
+        case a: Array[Boolean] => STen.fromBooleanArray(a, operand.shape)
+      }
+      made.castToType(operand.dtype)
+    }
+    new Work(row.wickBody.get(operands), () => { scope.release(); Wick.trim() })
   }
 
-  /** True half of the time. */
-  def flags(n: Int): Array[Boolean] = {
-    val random = new Random(3)
-    Array.fill(n)(random.nextBoolean())
+  private def byDjl(row: Row, threads: Int): Work = {
+    val manager = NDManager.newBaseManager(Device.cpu())
+    JniUtils.setNumThreads(threads)
+    val operands: Seq[NDArray] = row.operands.zipWithIndex.map { case (operand, seed) =>
+      val shape = new Shape(operand.shape: _*)
+      val made = (operand.array(seed): @unchecked) match {
+        case a: Array[Float]   => manager.create(a, shape)
+        case a: Array[Long]    => manager.create(a, shape)
+        case a: Array[Boolean] => manager.create(a, shape)
+      }
+      made.toType(djlType(operand.dtype), false)
+    }
+    new Work(row.djlBody.get(manager, operands), () => manager.close())
   }
 
-  def unknown(op: String): Nothing = throw new IllegalArgumentException(s"no work for $op")
+  def djlType(dtype: DType): DataType = dtype match {
+    case DType.U8   => DataType.UINT8
+    case DType.I8   => DataType.INT8
+    case DType.I16  => DataType.INT16
+    case DType.I32  => DataType.INT32
+    case DType.I64  => DataType.INT64
+    case DType.F16  => DataType.FLOAT16
+    case DType.F32  => DataType.FLOAT32
+    case DType.F64  => DataType.FLOAT64
+    case DType.Bool => DataType.BOOLEAN
+    case DType.BF16 => DataType.BFLOAT16
+  }
 }
