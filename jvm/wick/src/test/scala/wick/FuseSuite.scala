@@ -23,7 +23,7 @@ class FuseSuite extends CleanSuite {
       same(STen.fuse(a, b)((a, b) => (3f - a) / b.abs.add(1.0)), (3f - a) / b.abs.add(1.0))
       same(STen.fuse(a, b)((a, b) => Expr.where(a gt b, a, b.clamp(-1, 1))), STen.where(a.gt(b), a, b.clamp(-1.0, 1.0)))
       same(STen.fuse(a, b, c, a, b)((a, b, c, d, e) => a + b + c + d + e), a + b + c + a + b)
-      same(STen.fuse(List(a, b))(_.reduce[Fusible](_ maximum _)), a.maximum(b))
+      same(STen.fuse(List(a, b))(_.reduce[Expr](_ maximum _)), a.maximum(b))
       same(STen.fuse(a)(a => a.leakyRelu(0.1)), a.leakyRelu(0.1))
       same(STen.fuse(a)(a => a), a)
     }
