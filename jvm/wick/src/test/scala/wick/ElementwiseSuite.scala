@@ -240,7 +240,9 @@ class ElementwiseSuite extends munit.FunSuite {
   test("BR-092 in place on an expanded tensor is an error, out of place is not") {
     root { implicit s =>
       val y = STen.scalarDouble(0.5, STenOptions.d).expand(List(3L))
-      same(y.cos, math.cos(0.5), math.cos(0.5), math.cos(0.5))
+      val cosines = y.cos.toDoubleArray
+      assertEquals(cosines.length, 3)
+      cosines.foreach(assertEqualsDouble(_, math.cos(0.5), 3e-16))
       intercept[ShapeException](y.cos_())
       intercept[ShapeException](y += 1.0)
       same(y, 0.5, 0.5, 0.5)
