@@ -355,7 +355,7 @@ class CreationSuite extends FunSuite {
       intercept[ClosedTensorException](STen.ones(Seq(2)).fill_(t))
       ()
     }
-    refused[DTypeException](s => STen.zeros(Seq(2), STenOptions.d.copy(layout = Layout.Sparse))(s))
+    refused[DTypeException](s => STen.ones(Seq(2), STenOptions.d.copy(layout = Layout.Sparse))(s))
     ()
   }
 
