@@ -47,7 +47,7 @@ object PublicApi {
       scope: Scope
   ): Array[AnyRef] =
     method.getParameterTypes.zip(method.getGenericParameterTypes).map[AnyRef] {
-      case (c, g) if g.toString.contains("wick.Expr")     => expression(c)
+      case (c, _) if fuses(method) && c.getName.startsWith("scala.Function") => expression(c)
       case (c, _) if c == classOf[Scope]                  => scope
       case (c, _) if c == classOf[STen]                   => tensor
       case (c, _) if c == classOf[Long]                   => Long.box(0)
@@ -89,6 +89,8 @@ object PublicApi {
       case (c, _) if c == classOf[Format] => Format.U8
       case _                              => null
     }
+
+  private def fuses(method: Method): Boolean = method.getName.startsWith("fuse")
 
   /** The exponential of the first operand, as a function of so many. */
   private def expression(function: Class[_]): AnyRef = {
