@@ -48,43 +48,43 @@ object PublicApi {
   ): Array[AnyRef] =
     method.getParameterTypes.zip(method.getGenericParameterTypes).map[AnyRef] {
       case (c, _) if fuses(method) && c.getName.startsWith("scala.Function") => expression(c)
-      case (c, _) if c == classOf[Scope]                  => scope
-      case (c, _) if c == classOf[STen]                   => tensor
-      case (c, _) if c == classOf[Long]                   => Long.box(0)
-      case (c, _) if c == classOf[Int]                    => Int.box(0)
-      case (c, _) if c == classOf[Byte]                   => Byte.box(6)
-      case (c, _) if c == classOf[Short]                  => Short.box(0)
-      case (c, _) if c == classOf[Double]                 => Double.box(0)
-      case (c, _) if c == classOf[Float]                  => Float.box(0)
-      case (c, _) if c == classOf[Boolean]                => Boolean.box(false)
-      case (c, _) if c == classOf[String]                 => word
-      case (c, _) if c == classOf[STenOptions]            => STenOptions.d
-      case (c, _) if c == classOf[DType]                  => DType.F64
-      case (c, _) if c == classOf[Generator]              => Generator(1)
-      case (c, _) if c == classOf[Device]                 => CPU
-      case (c, _) if c == classOf[FloatingPointPrecision] => DoublePrecision
-      case (c, g) if c == classOf[Option[_]]              => if (holds(g)) Some(tensor) else None
-      case (c, _) if c == classOf[Index]                  => Index.at(0)
-      case (c, g) if c.isAssignableFrom(classOf[List[_]]) => List(if (holds(g)) tensor else number)
-      case (c, _) if c == classOf[(_, _)]                 => (true, true)
-      case (c, _) if c == classOf[(_, _, _)]              => (true, true, true)
-      case (c, _) if c == classOf[Array[Long]]            => Array(0L)
-      case (c, _) if c == classOf[Array[Int]]             => Array(0)
-      case (c, _) if c == classOf[Array[Short]]           => Array(0.toShort)
-      case (c, _) if c == classOf[Array[Byte]]            => Array(0.toByte)
-      case (c, _) if c == classOf[Array[Float]]           => Array(0f)
-      case (c, _) if c == classOf[Array[Double]]          => Array(0.0)
-      case (c, _) if c == classOf[Array[Boolean]]         => Array(false)
-      case (c, _) if c == classOf[BorderMode]             => BorderMode.Replicate
-      case (c, _) if c == classOf[Filter]                 => Filter.Box3x3
-      case (c, _) if c == classOf[Window]                 => Window(1)
-      case (c, _) if c == classOf[ValidRegion]            => ValidRegion.all(Seq(1))
-      case (c, _) if c == classOf[_ => _]                 => (_: Any) => ()
-      case (c, _) if c == classOf[(_, _) => _]            => (_: Any, _: Any) => ()
-      case (c, _) if c == classOf[(_, _, _) => _]         => (_: Any, _: Any, _: Any) => ()
-      case (c, _) if c == classOf[java.nio.file.Path]     => scratch
-      case (c, _) if c == classOf[java.io.OutputStream]   => java.io.OutputStream.nullOutputStream
-      case (c, _) if c == classOf[java.nio.ByteBuffer]    =>
+      case (c, _) if c == classOf[Scope]                                     => scope
+      case (c, _) if c == classOf[STen]                                      => tensor
+      case (c, _) if c == classOf[Long]                                      => Long.box(0)
+      case (c, _) if c == classOf[Int]                                       => Int.box(0)
+      case (c, _) if c == classOf[Byte]                                      => Byte.box(6)
+      case (c, _) if c == classOf[Short]                                     => Short.box(0)
+      case (c, _) if c == classOf[Double]                                    => Double.box(0)
+      case (c, _) if c == classOf[Float]                                     => Float.box(0)
+      case (c, _) if c == classOf[Boolean]                                   => Boolean.box(false)
+      case (c, _) if c == classOf[String]                                    => word
+      case (c, _) if c == classOf[STenOptions]                               => STenOptions.d
+      case (c, _) if c == classOf[DType]                                     => DType.F64
+      case (c, _) if c == classOf[Generator]                                 => Generator(1)
+      case (c, _) if c == classOf[Device]                                    => CPU
+      case (c, _) if c == classOf[FloatingPointPrecision]                    => DoublePrecision
+      case (c, g) if c == classOf[Option[_]]                                 => if (holds(g)) Some(tensor) else None
+      case (c, _) if c == classOf[Index]                                     => Index.at(0)
+      case (c, g) if c.isAssignableFrom(classOf[List[_]])                    => List(if (holds(g)) tensor else number)
+      case (c, _) if c == classOf[(_, _)]                                    => (true, true)
+      case (c, _) if c == classOf[(_, _, _)]                                 => (true, true, true)
+      case (c, _) if c == classOf[Array[Long]]                               => Array(0L)
+      case (c, _) if c == classOf[Array[Int]]                                => Array(0)
+      case (c, _) if c == classOf[Array[Short]]                              => Array(0.toShort)
+      case (c, _) if c == classOf[Array[Byte]]                               => Array(0.toByte)
+      case (c, _) if c == classOf[Array[Float]]                              => Array(0f)
+      case (c, _) if c == classOf[Array[Double]]                             => Array(0.0)
+      case (c, _) if c == classOf[Array[Boolean]]                            => Array(false)
+      case (c, _) if c == classOf[BorderMode]                                => BorderMode.Replicate
+      case (c, _) if c == classOf[Filter]                                    => Filter.Box3x3
+      case (c, _) if c == classOf[Window]                                    => Window(1)
+      case (c, _) if c == classOf[ValidRegion]                               => ValidRegion.all(Seq(1))
+      case (c, _) if c == classOf[_ => _]                                    => (_: Any) => ()
+      case (c, _) if c == classOf[(_, _) => _]                               => (_: Any, _: Any) => ()
+      case (c, _) if c == classOf[(_, _, _) => _]                            => (_: Any, _: Any, _: Any) => ()
+      case (c, _) if c == classOf[java.nio.file.Path]                        => scratch
+      case (c, _) if c == classOf[java.io.OutputStream]                      => java.io.OutputStream.nullOutputStream
+      case (c, _) if c == classOf[java.nio.ByteBuffer]                       =>
         java.nio.ByteBuffer.allocateDirect(64).order(java.nio.ByteOrder.nativeOrder)
       case (c, _) if c == classOf[Format] => Format.U8
       case _                              => null
