@@ -85,7 +85,7 @@ fn enter<T: Default, E: Into<Failure>>(
 }
 
 /// As [`query`] for a body that pins nothing: it is in no call, so that what it closes is freed at
-/// once.
+/// once, and what others close while it waits.
 #[inline]
 pub fn unpinned<T: Default, E: Into<Failure>>(
     env: EnvUnowned,

@@ -47,7 +47,8 @@ pub struct Runtime {
     pub devices: Devices,
     pub pipelines: Table<Arc<Pipeline>>,
     pub managers: Table<Mutex<Manager>>,
-    pub leases: Table<Mutex<Lease>>,
+    /// None: released, while calls in progress keep the slot.
+    pub leases: Table<Mutex<Option<Lease>>>,
 }
 
 /// The context that this thread's operation runs in: the default one, or that of a device whose turn

@@ -36,11 +36,11 @@ pub const METHODS: &[NativeMethod<'static>] = &[
 ];
 
 fn sim_device(env: EnvUnowned, _: JClass, index: jint) -> jint {
-    query(env, || runtime().devices.sim(index).map(|(device, _)| device.number() as jint))
+    unpinned(env, || runtime().devices.sim(index).map(|(device, _)| device.number() as jint))
 }
 
 fn device_of(env: EnvUnowned, _: JClass, a: jlong) -> jint {
-    query(env, || runtime().look("device", a).map(|t| t.device() as jint))
+    unpinned(env, || runtime().look("device", a).map(|t| t.device() as jint))
 }
 
 fn copy_to_device(env: EnvUnowned, _: JClass, a: jlong, number: jint) -> jlong {

@@ -31,6 +31,10 @@ pub const METHODS: &[NativeMethod<'static>] = &[
     native_method! { static raw fn lease_release(lease: jlong) -> () },
 ];
 
+fn closed(what: &'static str) -> Error {
+    Kind::State { op: what, expected: "it is closed".into() }.into()
+}
+
 /// The manager or lease of a handle, alone for as long as `f` runs.
 fn with<T, R>(
     table: &'static Table<Mutex<T>>,
@@ -38,8 +42,7 @@ fn with<T, R>(
     what: &'static str,
     f: impl FnOnce(MutexGuard<'_, T>) -> Result<R>,
 ) -> Result<R> {
-    let closed = || Error::from(Kind::State { op: what, expected: "it is closed".into() });
-    let cell: Pinned<'static, Mutex<T>> = table.pin(handle).ok_or_else(closed)?;
+    let cell: Pinned<'static, Mutex<T>> = table.pin(handle).ok_or_else(|| closed(what))?;
     f(cell.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -56,7 +59,7 @@ fn size(n: jlong) -> Result<usize> {
 }
 
 fn manager(env: EnvUnowned, _: JClass, planner: jint, wipe: jboolean) -> jlong {
-    query(env, || {
+    unpinned(env, || {
         let strategy = Strategy::from_code(planner).ok_or_else(|| no_op(planner))?;
         made(runtime().managers.insert(0, Mutex::new(Manager::new(strategy, wipe))))
     })
@@ -117,15 +120,15 @@ fn manager_close(env: EnvUnowned, _: JClass, manager: jlong) {
 
 fn lease(env: EnvUnowned, _: JClass, manager: jlong, nanos: jlong) -> jlong {
     query(env, || {
-        // Others may acquire, and release, while this one waits.
+        // Others may acquire, and release, while this one waits: it is in no call then.
         let pools = of(manager, |m| m.pools().cloned())?;
         let lease = PoolSet::acquire(&pools, Duration::from_nanos(nanos.max(0) as u64))?;
-        made(runtime().leases.insert(0, Mutex::new(lease)))
+        made(runtime().leases.insert(0, Mutex::new(Some(lease))))
     })
 }
 
-fn lease_of<R>(lease: jlong, f: impl FnOnce(MutexGuard<'_, Lease>) -> Result<R>) -> Result<R> {
-    with(&runtime().leases, lease, "lease", f)
+fn lease_of<R>(lease: jlong, f: impl FnOnce(&mut Lease) -> Result<R>) -> Result<R> {
+    with(&runtime().leases, lease, "lease", |mut l| f(l.as_mut().ok_or_else(|| closed("lease"))?))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -152,7 +155,7 @@ fn lease_tensor<'l>(
 
 fn lease_wipe(env: EnvUnowned, _: JClass, lease: jlong) {
     boundary(env, "wipe", || {
-        lease_of(lease, |mut l| {
+        lease_of(lease, |l| {
             l.wipe();
             Ok(())
         })
@@ -161,7 +164,10 @@ fn lease_wipe(env: EnvUnowned, _: JClass, lease: jlong) {
 
 fn lease_release(env: EnvUnowned, _: JClass, lease: jlong) {
     unpinned(env, || {
+        // The pool is free now, though calls in progress may keep the slot.
+        let ended = with(&runtime().leases, lease, "lease", |mut l| Ok(l.take()));
         runtime().leases.close(lease);
+        drop(ended);
         Ok::<_, Error>(())
     })
 }

@@ -1,6 +1,6 @@
 package wick
 
-import java.util.concurrent.{Callable, CountDownLatch, Executors, TimeUnit}
+import java.util.concurrent.{Callable, CompletableFuture, CountDownLatch, Executors, Future, TimeUnit}
 import scala.concurrent.duration._
 
 /** Lives, pools and leases by hand. */
@@ -95,6 +95,26 @@ class MemoryManagerSuite extends CleanSuite {
         }
       finally other.shutdown()
       group.acquired(_ => ())
+      memory.close()
+    }
+  }
+
+  test("AC-51: whoever waits for a lease that other threads used has it as soon as it ends") {
+    clean { implicit scope =>
+      val memory = new MemoryManager()
+      val (group, Seq(a, _, _)) = three(memory): @unchecked
+      memory.populate()
+      val threads = Executors.newFixedThreadPool(2)
+      def run[A](body: => A) = threads.submit(new Callable[A] { def call(): A = body })
+      try {
+        val waiting = new CompletableFuture[Future[Boolean]]
+        group.acquired { lease =>
+          run(lease(a).shape).get(60, TimeUnit.SECONDS)
+          waiting.complete(run(group.acquired(60.seconds)(_ => true)))
+          Thread.sleep(200) // until it waits
+        }
+        assert(waiting.get.get(10, TimeUnit.SECONDS))
+      } finally threads.shutdown()
       memory.close()
     }
   }
