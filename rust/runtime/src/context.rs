@@ -263,6 +263,22 @@ impl Context {
         });
     }
 
+    /// As [`Context::for_ranges`] where a range may fail; one of the failures comes out.
+    pub fn try_ranges(
+        &self,
+        n: i64,
+        cost: f64,
+        f: &(dyn Fn(i64, i64) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let failure = Mutex::new(Ok(()));
+        self.for_ranges(n, cost, &|start, end| {
+            if let Err(e) = f(start, end) {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(e);
+            }
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Runs `f(index)` for every index below `n` until one fails, each costing so many nanoseconds and
     /// perhaps allocating: where the thread's memory is being traced, all on this thread.
     pub fn try_each(
@@ -274,13 +290,7 @@ impl Context {
         if trace::active() {
             return (0..n).try_for_each(f);
         }
-        let failure = Mutex::new(Ok(()));
-        self.for_ranges(n, cost, &|start, end| {
-            if let Err(e) = (start..end).try_for_each(f) {
-                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(e);
-            }
-        });
-        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.try_ranges(n, cost, &|start, end| (start..end).try_for_each(f))
     }
 
     /// Runs `f(id, total)` for each part that the work is worth cutting into. The caller and the

@@ -11,7 +11,6 @@ pub mod safetensors;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use wick_core::{DType, Layout};
 
@@ -119,29 +118,25 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A few bytes.
+    /// The bytes from a place on.
     fn bytes(&self, to: &mut [u8], at: u64) -> Result<()> {
         read_at(&self.file, to, at).map_err(|e| self.broken(e))
     }
 
     /// Fills the memory of a new dense tensor from a place in the file.
     fn read(&self, ctx: &Context, from: u64, to: &Tensor) -> Result<()> {
-        let (first, failure) = (to.place_mut().start as usize, Mutex::new(None));
-        ctx.for_ranges(to.numel() * to.dtype().size() as i64, COST, &|start, end| {
+        let first = to.place_mut().start as usize;
+        ctx.try_ranges(to.numel() * to.dtype().size() as i64, COST, &|start, end| {
             let (mut at, end) = (start as usize, end as usize);
             while at < end {
                 let n = CHUNK.min(end - at);
                 // SAFETY: bytes of the new tensor, which no other part touches.
                 let bytes = unsafe { std::slice::from_raw_parts_mut((first + at) as *mut u8, n) };
-                if let Err(e) = read_at(&self.file, bytes, from + at as u64) {
-                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
-                    return;
-                }
+                self.bytes(bytes, from + at as u64)?;
                 at += n;
             }
-        });
-        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failure.map_or(Ok(()), |e| Err(self.broken(e)))
+            Ok(())
+        })
     }
 }
 

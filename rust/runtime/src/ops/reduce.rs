@@ -80,9 +80,7 @@ pub(crate) fn reduce_made(
     let (compute, one) = (folds::compute(op, dtype), Layout::contiguous(&[1]).map_err(fail)?);
     let plan = Plan::new(&layout, 1, [&one, &one], dtype == compute, op.is_ordered());
     let plan = plan.map_err(fail)?;
-    let bytes = plan.states() as usize * Reduce::state_size(op, compute);
-    let mut states = vec![0u64; bytes.div_ceil(8)];
-    let all = Reduce {
+    let mut all = Reduce {
         arch: ctx.arch(),
         op,
         compute,
@@ -90,28 +88,43 @@ pub(crate) fn reduce_made(
         plan: &plan,
         input: View { layout, ..row.view() },
         outs: [Some(target.with_layout(name, Ok(one))?.view_mut()), None],
-        states: states.as_mut_ptr().cast(),
+        states: std::ptr::null_mut(),
         cost: cost(op, compute),
     };
-    let piece = |index: i64| -> Result<()> {
-        let (start, rows) = plan.piece(index);
-        let part = Tensor::empty(ctx, name, dtype, &[rows])?;
-        make(start, &part)?;
-        let made = part.view();
-        // Its elements stand where they would in the whole row, and no others are read.
-        let ptr = made.ptr.wrapping_sub(start as usize * dtype.size());
-        let all: &Reduce = &all;
-        let kernel = Reduce { input: View { ptr, ..all.input }, ..*all };
-        let window =
-            Window::flat(plan.pieces()).with(0, Dim { start: index, end: index + 1, step: 1 });
-        ctx.run_part(&kernel, &window);
-        Ok(())
-    };
-    ctx.try_each(plan.pieces(), plan.piece(0).1 as f64, &piece)?;
-    if plan.states() > 0 {
-        ctx.run(&Combine(&all));
-    }
+    in_pieces(ctx, &mut all, |all| {
+        let piece = |index: i64| -> Result<()> {
+            let (start, rows) = plan.piece(index);
+            let part = Tensor::empty(ctx, name, dtype, &[rows])?;
+            make(start, &part)?;
+            let made = part.view();
+            // Its elements stand where they would in the whole row, and no others are read.
+            let ptr = made.ptr.wrapping_sub(start as usize * dtype.size());
+            let all: &Reduce = all;
+            let kernel = Reduce { input: View { ptr, ..all.input }, ..*all };
+            let one = Dim { start: index, end: index + 1, step: 1 };
+            ctx.run_part(&kernel, &Window::flat(plan.pieces()).with(0, one));
+            Ok(())
+        };
+        ctx.try_each(plan.pieces(), plan.piece(0).1 as f64, &piece)
+    })?;
     Ok(target)
+}
+
+/// Gives a reduction room for the states of its pieces, has them done, and joins them.
+fn in_pieces(
+    ctx: &Context,
+    kernel: &mut Reduce,
+    pieces: impl FnOnce(&Reduce) -> Result<()>,
+) -> Result<()> {
+    let count = kernel.plan.states();
+    let bytes = count as usize * Reduce::state_size(kernel.op, kernel.compute);
+    let mut states = vec![0u64; bytes.div_ceil(8)];
+    kernel.states = states.as_mut_ptr().cast();
+    pieces(kernel)?;
+    if count > 0 {
+        ctx.run(&Combine(kernel));
+    }
+    Ok(())
 }
 
 /// Reduces to two tensors: value and place, or variance and mean.
@@ -283,9 +296,7 @@ fn run(
         Ok(plan) => plan,
         Err(e) => return Err(fail(*e)),
     };
-    let bytes = plan.states() as usize * Reduce::state_size(op, compute);
-    let mut states = vec![0u64; bytes.div_ceil(8)];
-    let kernel = Reduce {
+    let mut kernel = Reduce {
         arch: ctx.arch(),
         op,
         compute,
@@ -293,14 +304,13 @@ fn run(
         plan,
         input,
         outs: results.map(|t| t.map(Tensor::view_mut)),
-        states: states.as_mut_ptr().cast(),
+        states: std::ptr::null_mut(),
         cost: cost(op, compute),
     };
-    ctx.run(&kernel);
-    if plan.states() > 0 {
-        ctx.run(&Combine(&kernel));
-    }
-    Ok(())
+    in_pieces(ctx, &mut kernel, |kernel| {
+        ctx.run(kernel);
+        Ok(())
+    })
 }
 
 /// Rough nanoseconds an element.

@@ -27,12 +27,11 @@ pub(super) fn each_line<T: Copy>(
     length: usize,
     f: &(dyn Fn(i64, &mut [T]) + Sync),
 ) -> Result<()> {
-    let failure = Mutex::new(None);
-    ctx.for_ranges(count, cost, &|start, end| match Room::new(ctx, length) {
-        Ok(mut room) => (start..end).for_each(|line| f(line, room.slice())),
-        Err(e) => *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e),
-    });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    ctx.try_ranges(count, cost, &|start, end| {
+        let mut room = Room::new(ctx, length)?;
+        (start..end).for_each(|line| f(line, room.slice()));
+        Ok(())
+    })
 }
 
 /// What is known of the keys of all lines.

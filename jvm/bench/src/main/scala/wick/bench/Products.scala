@@ -1,5 +1,6 @@
 package wick.bench
 
+import ai.djl.ndarray.NDArray
 import wick.DType
 
 /** Products of matrices and vectors. */
@@ -12,6 +13,13 @@ object Products extends Family {
       .wick { case Seq(a, b) => implicit s => a.mm(b) }
       .djl { case Seq(a, b) => () => a.matMul(b) }
     if (m * k * n >= 256L * 256 * 256) product.onBoth else product
+  }
+
+  /** A product with a transposed matrix, whose view is freed as well. */
+  private def turned(a: NDArray)(product: NDArray => NDArray): NDArray = {
+    val view = a.transpose()
+    try product(view)
+    finally view.close()
   }
 
   private val square: Seq[Row] = for {
@@ -32,14 +40,7 @@ object Products extends Family {
     row("mm transposed", "512", 4.0 * 512 * 512)(floats(512, 512), floats(512, 512))
       .flops(2.0 * 512 * 512 * 512)
       .wick { case Seq(a, b) => implicit s => a.mm(b.t) }
-      .djl { case Seq(a, b) =>
-        () => {
-          val turned = b.transpose()
-          val product = a.matMul(turned)
-          turned.close()
-          product
-        }
-      },
+      .djl { case Seq(a, b) => () => turned(b)(a.matMul(_)) },
     row("bmm", "64 of 64x64", 4.0 * 64 * 64 * 64)(floats(64, 64, 64), floats(64, 64, 64))
       .flops(2.0 * 64 * 64 * 64 * 64)
       .wick { case Seq(a, b) => implicit s => a.bmm(b) }
@@ -57,14 +58,7 @@ object Products extends Family {
     row("mv transposed", "1000x1000", 4000)(floats(1000, 1000), floats(1000))
       .flops(2e6)
       .wick { case Seq(a, b) => implicit s => a.t.mv(b) }
-      .djl { case Seq(a, b) =>
-        () => {
-          val turned = a.transpose()
-          val product = turned.matMul(b)
-          turned.close()
-          product
-        }
-      },
+      .djl { case Seq(a, b) => () => turned(a)(_.matMul(b)) },
     row("dot", "1M", 4)(floats(1000000), floats(1000000))
       .flops(2e6)
       .wick { case Seq(a, b) => implicit s => a.dot(b) }
